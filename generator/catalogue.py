@@ -1,0 +1,71 @@
+"""All entries and the taxonomy, linked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from .content import Content, LoadedEntry
+from .model import Family, Hub, Phase, System, Tag
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Entries by slug, phase, family, system and tag; look-alikes in both directions.
+
+    Withdrawn entries keep their page but stand in no list.
+    """
+
+    content: Content
+
+    @cached_property
+    def by_slug(self) -> dict[str, LoadedEntry]:
+        return {loaded.slug: loaded for loaded in self.content.entries}
+
+    @cached_property
+    def current(self) -> tuple[LoadedEntry, ...]:
+        """The entries that lists show, sorted by title."""
+        shown = (loaded for loaded in self.content.entries if loaded.entry.status != "withdrawn")
+        return tuple(sorted(shown, key=lambda loaded: loaded.entry.title.casefold()))
+
+    @cached_property
+    def phases(self) -> dict[str, Phase]:
+        return {phase.id: phase for phase in self.content.phases}
+
+    @cached_property
+    def families(self) -> dict[str, Family]:
+        return {family.id: family for family in self.content.families}
+
+    @cached_property
+    def systems(self) -> dict[str, System]:
+        return {system.id: system for system in self.content.systems}
+
+    @cached_property
+    def tags(self) -> dict[str, Tag]:
+        return {tag.id: tag for tag in self.content.tags}
+
+    @cached_property
+    def hubs(self) -> dict[str, Hub]:
+        return {hub.system: hub for hub in self.content.hubs}
+
+    def in_phase(self, phase: str) -> tuple[LoadedEntry, ...]:
+        return tuple(loaded for loaded in self.current if loaded.entry.phase == phase)
+
+    def in_family(self, family: str) -> tuple[LoadedEntry, ...]:
+        return tuple(loaded for loaded in self.current if loaded.entry.family == family)
+
+    def in_system(self, system: str) -> tuple[LoadedEntry, ...]:
+        return tuple(loaded for loaded in self.current if any(r.id == system for r in loaded.entry.systems))
+
+    def with_tag(self, tag: str) -> tuple[LoadedEntry, ...]:
+        return tuple(loaded for loaded in self.current if tag in loaded.entry.tags)
+
+    @cached_property
+    def linked_from(self) -> dict[str, tuple[LoadedEntry, ...]]:
+        """For each slug, the current entries that name it as a look-alike."""
+        back: dict[str, list[LoadedEntry]] = {}
+        for loaded in self.current:
+            for other in loaded.entry.look_alikes:
+                if other.entry is not None:
+                    back.setdefault(other.entry, []).append(loaded)
+        return {slug: tuple(entries) for slug, entries in back.items()}
