@@ -1,0 +1,58 @@
+# make serve   the site on 127.0.0.1:8000        make test   everything that CI runs
+# make setup   only the set-up of .venv           make site   site/
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: setup serve site test test-setup lint format lock clean
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+PY := .venv/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
+
+setup: .venv/site.stamp
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed; none was found (set PYTHON=...)" >&2; exit 1; }
+	@"$(PYTHON)" -m venv .venv || { rm -rf .venv; echo "make: $(PYTHON) could not make a virtual environment; on Debian, install python3-venv" >&2; exit 1; }
+
+.venv/site.stamp: requirements/site.lock | .venv/bin/python
+	@echo "Setting up .venv"
+	@$(PIP) -r requirements/site.lock
+	@touch $@
+
+.venv/test.stamp: requirements/test.lock tests/tools/package-lock.json | .venv/site.stamp
+	@echo "Setting up what the tests need"
+	@$(PIP) -r requirements/test.lock
+	@$(PY) -m tests.tools.npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-setup: .venv/site.stamp .venv/test.stamp
+	@$(PY) -m tests.tools.browser
+
+serve: setup
+	@$(PY) build.py serve
+
+site: setup
+	@$(PY) build.py build
+
+lint: test-setup
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+	@$(PY) -m tests.tools.tsc
+
+test: lint
+	@$(PY) -m pytest
+
+format: test-setup
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+
+# Needs uv; the lock names no index.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site pyproject.toml -o requirements/site.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site --extra test pyproject.toml -o requirements/test.lock
+
+clean:
+	rm -rf .venv site tests/tools/node_modules
