@@ -15,7 +15,8 @@ MODULES = HERE / "node_modules"
 def main() -> int:
     npm = NODE.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     path = f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return subprocess.run([NODE, npm, *sys.argv[1:]], cwd=HERE, env={**os.environ, "PATH": path}).returncode
+    environment = {**os.environ, "PATH": path, "npm_config_update_notifier": "false"}
+    return subprocess.run([NODE, npm, *sys.argv[1:]], cwd=HERE, env=environment).returncode
 
 
 if __name__ == "__main__":
