@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Mapping
 
 from .model import Entry, Family, Hub, LinePattern, Phase, System, Tag
 
@@ -14,16 +14,62 @@ FieldPath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Positions:
-    """Where each field of a YAML document stands; lines and columns are 1-based."""
+    """Where each field of a YAML document stands; lines and columns are 1-based.
+
+    A scalar or flow collection stands where its value does, a block collection where its key does.
+    ``scalars`` holds each text's first character in ``source`` and its YAML style.
+    """
 
     path: str
     places: Mapping[FieldPath, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
+    source: str = ""
+    scalars: Mapping[FieldPath, tuple[int, str]] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, field_path: FieldPath) -> tuple[int, int]:
         """Line and column of the field, or of the nearest ancestor that has a place."""
         while field_path and field_path not in self.places:
             field_path = field_path[:-1]
         return self.places.get(field_path, (1, 1))
+
+    def within(self, field_path: FieldPath, text: str, offset: int) -> tuple[int, int]:
+        """Line and column of ``text[offset]``, where ``text`` is the value of the field.
+
+        YAML folds and escapes white space alone, so the n-th visible character of the value
+        is the n-th visible character of its source.
+        """
+        if field_path not in self.scalars:
+            return self.of(field_path)
+        start, style = self.scalars[field_path]
+        visible = sum(not character.isspace() for character in text[:offset])
+        index = _nth_visible(self.source, start, style, visible)
+        return self.source.count("\n", 0, index) + 1, index - self.source.rfind("\n", 0, index)
+
+
+def _nth_visible(source: str, start: int, style: str, n: int) -> int:
+    """Index in ``source`` of the n-th (from 0) visible character of the scalar that starts there."""
+    index = source.find("\n", start) + 1 if style in "|>" and style else start
+    index += 1 if style in "'\"" and style else 0
+    while index < len(source):
+        character, width = _character(source, index, style)
+        if not character.isspace():
+            if n == 0:
+                return index
+            n -= 1
+        index += width
+    return start
+
+
+def _character(source: str, index: int, style: str) -> tuple[str, int]:
+    """The character that the scalar holds at ``index``, and how many characters spell it."""
+    if style == "'" and source.startswith("''", index):
+        return "'", 2
+    if style != '"' or source[index] != "\\":
+        return source[index], 1
+    kind = source[index + 1 : index + 2]
+    digits = {"x": 2, "u": 4, "U": 8}.get(kind, 0)
+    if digits:
+        return chr(int(source[index + 2 : index + 2 + digits], 16)), 2 + digits
+    return (" " if kind in "tnvfr NLP_\n\t" else kind), 2
 
 
 @dataclass(frozen=True)
@@ -65,3 +111,5 @@ class Content:
     healthy: Mapping[str, bytes]
     positions: Mapping[str, Positions] = field(default_factory=lambda: MappingProxyType({}))
     """Of the documents that are not entries, by path."""
+    broken: frozenset[str] = frozenset()
+    """Slugs of the entries that have errors and so did not load; their names are taken all the same."""

@@ -12,10 +12,11 @@ HTML is never interpreted in any of them.
 
 from __future__ import annotations
 
+import re
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=80)]
 Plain = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\n\r]+$")]
@@ -28,6 +29,16 @@ Versions = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 """A PEP 440 specifier set, such as ``>=0.9.5,<=0.19.8``; ``*`` is any version."""
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
+
+def _iso_day(value: Any) -> Any:
+    """Refuse what pydantic would also take for a date, such as seconds since 1970."""
+    if isinstance(value, str) and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        raise ValueError("not YYYY-MM-DD")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_iso_day)]
+
 Status = Literal["short", "complete", "withdrawn"]
 Grade = Literal["reproduced", "source", "maintainer", "reports", "inferred"]
 Restart = Literal["yes", "no", "other-node"]
@@ -35,7 +46,9 @@ Role = Literal["cause", "confirmation", "witness", "peer", "supervisor", "teardo
 PrintedBy = Literal["failing-rank", "all-ranks", "waiting-ranks", "launcher", "kernel", "scheduler", "tool"]
 Effect = Literal["crash", "hang", "silent-wrong-result", "slowdown"]
 Domain = Literal["workload", "framework", "platform", "hardware", "network"]
-Touched = Literal["parameters", "gradients", "optimizer-state", "activations", "buffers", "host-memory", "files", "none"]
+Touched = Literal[
+    "parameters", "gradients", "optimizer-state", "activations", "buffers", "host-memory", "files", "none"
+]
 Happening = Literal[
     "created", "partitioned", "gathered", "reduced", "updated", "offloaded", "saved", "loaded", "sent", "none"
 ]
@@ -64,7 +77,9 @@ class DoNow(Part):
     """What the person on call does in the next minutes."""
 
     steps: tuple[Inline, ...] = Field(
-        min_length=1, max_length=3, description="At most three steps, each an action; a command in a code span."
+        min_length=1,
+        max_length=3,
+        description="At most three steps, each an action; a command in a code span.",
     )
     restart: Restart = Field(description="Whether a plain restart helps: yes, no, or other-node.")
     restart_why: Inline = Field(description="Why it does or doesn't, in one sentence.")
@@ -74,8 +89,12 @@ class DoNow(Part):
 class Source(Part):
     """Where upstream holds the message."""
 
-    project: Slug = Field(description="A system of the taxonomy, or 'linux', 'slurm' and the like from there.")
-    file: Plain = Field(description="The file that prints it, as a path inside the project's repository or package.")
+    project: Slug = Field(
+        description="A system of the taxonomy, or 'linux', 'slurm' and the like from there."
+    )
+    file: Plain = Field(
+        description="The file that prints it, as a path inside the project's repository or package."
+    )
     literal: Template | None = Field(
         default=None,
         description="The text as it stands in the source, where what is printed is assembled: "
@@ -84,7 +103,9 @@ class Source(Part):
     versions: Versions = Field(
         description="Releases in which the message was looked at and found, such as '>=0.9.5,<=0.19.8'."
     )
-    note: Inline | None = Field(default=None, description="What changed in the wording, or how it was checked.")
+    note: Inline | None = Field(
+        default=None, description="What changed in the wording, or how it was checked."
+    )
 
 
 class Signature(Part):
@@ -101,7 +122,9 @@ class Signature(Part):
     needs: tuple[Template, ...] = Field(
         default=(), description="Templates of which each must stand in the same block (one rank, near by)."
     )
-    unless: tuple[Template, ...] = Field(default=(), description="Templates that must not stand in the same block.")
+    unless: tuple[Template, ...] = Field(
+        default=(), description="Templates that must not stand in the same block."
+    )
     source: Source | None = None
 
 
@@ -110,7 +133,9 @@ class Cause(Part):
 
     id: Slug
     title: Inline
-    text: Markdown = Field(description="The cause itself, traced: which code, which condition, which versions.")
+    text: Markdown = Field(
+        description="The cause itself, traced: which code, which condition, which versions."
+    )
     grade: Grade
     evidence: tuple[Slug, ...] = Field(default=(), description="Ids of the references it rests on.")
 
@@ -187,7 +212,9 @@ class Log(Part):
     )
     line: int | None = Field(default=None, ge=1, description="The initiating line, 1-based, whoever's it is.")
     ranks: tuple[int, ...] = Field(default=(), description="The rank or ranks that started it.")
-    entry: Slug | None = Field(default=None, description="For collateral and other: the entry that it is instead.")
+    entry: Slug | None = Field(
+        default=None, description="For collateral and other: the entry that it is instead."
+    )
     note: Inline | None = None
 
 
@@ -211,7 +238,9 @@ class StateTouched(Part):
     what: tuple[Touched, ...] = Field(min_length=1)
     happening: tuple[Happening, ...] = Field(min_length=1)
     text: Inline = Field(description="What is where at that moment, in one or two sentences.")
-    zero_stages: tuple[Stage, ...] = Field(default=(), description="ZeRO stages in which it is met; 'none' without.")
+    zero_stages: tuple[Stage, ...] = Field(
+        default=(), description="ZeRO stages in which it is met; 'none' without."
+    )
     offload: tuple[Offload, ...] = Field(default=(), description="Offload settings with which it is met.")
 
 
@@ -233,7 +262,9 @@ class Affected(Part):
     not_affected: tuple[Stack, ...] = ()
     effect: tuple[Effect, ...] = Field(min_length=1)
     domain: Domain
-    domain_text: Inline = Field(description="Whose domain it is and why: what the other domains are cleared of.")
+    domain_text: Inline = Field(
+        description="Whose domain it is and why: what the other domains are cleared of."
+    )
     state: StateTouched
     reach: Reach
 
@@ -299,7 +330,7 @@ class Consequence(Part):
 
 
 class Change(Part):
-    date: date
+    date: Day
     what: Inline
 
 
@@ -317,8 +348,8 @@ class Entry(Part):
     summary: Inline = Field(description="What this failure is, in two or three sentences.")
     status: Status
     superseded_by: Slug | None = None
-    added: date
-    reviewed: date
+    added: Day
+    reviewed: Day
     changes: tuple[Change, ...] = ()
     aliases: tuple[Slug, ...] = Field(default=(), description="Former slugs; each redirects here.")
     systems: tuple[SystemRange, ...] = Field(min_length=1)
@@ -348,7 +379,8 @@ class Entry(Part):
     prevention: Prevention | None = None
     examples: tuple[Example, ...] = ()
     in_deepspeed: Inline | None = Field(
-        default=None, description="Its place in the DeepSpeed lifecycle: what the phase does there that fails here."
+        default=None,
+        description="Its place in the DeepSpeed lifecycle: what the phase does there that fails here.",
     )
     faq: tuple[Question, ...] = ()
     executive: Executive | None = None
@@ -371,7 +403,9 @@ class Family(Part):
 class System(Part):
     id: Slug
     name: Plain
-    kind: Literal["framework", "library", "launcher", "scheduler", "communication", "runtime", "operating-system"]
+    kind: Literal[
+        "framework", "library", "launcher", "scheduler", "communication", "runtime", "operating-system"
+    ]
     url: Url
     package: Plain | None = Field(default=None, description="Its name on PyPI, where it has one.")
     definition: Inline
@@ -427,7 +461,9 @@ class LinePattern(Part):
 
     id: Slug
     text: Template
-    role: Literal["witness", "peer", "supervisor", "teardown", "advice", "progress", "attempt", "confirmation"]
+    role: Literal[
+        "witness", "peer", "supervisor", "teardown", "advice", "progress", "attempt", "confirmation"
+    ]
     reading: Inline = Field(description="What the line says and what it does not say.")
     source: Source
 

@@ -1,0 +1,264 @@
+"""A content folder → ``Content`` with the place of every field, and findings.
+
+Nothing here raises for what a folder may hold: whatever can't be read, isn't YAML of the allowed kind or
+doesn't fit the models is a finding. Links that lead out of the folder are not followed. Names that start
+with a dot belong to tools (editors, git) and are not content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from .content import Content, LoadedEntry, Positions, TextPage
+from .finding import Explanation, Finding, shown
+from .model import Entry, Family, Hub, Inline, LinePattern, Part, Phase, Plain, Slug, System, Tag
+from .validate import did_you_mean, validate
+from .yaml_document import compose, decode, read_document
+
+T = TypeVar("T")
+MAX_FILE_BYTES = 4_000_000
+FOLDERS = ("failures", "healthy", "hubs", "lines", "pages", "taxonomy")
+SCHEMA_FILE = "entry.schema.json"
+
+
+def load(root: Path) -> tuple[Content, list[Finding]]:
+    """Everything in the content folder ``root``, sorted, and what is wrong with it.
+
+    An entry or other document with an error is not in the content. Paths of findings start with the
+    folder's own name.
+    """
+    loader = _Loader(root)
+    content = loader.content()
+    return content, sorted(loader.findings)
+
+
+class PageHead(Part):
+    """The front matter of a text page."""
+
+    title: Plain
+    description: Inline
+
+
+@dataclass
+class _Loader:
+    """Walks one folder; findings and positions gather as it goes."""
+
+    root: Path
+    findings: list[Finding] = field(default_factory=list)
+    positions: dict[str, Positions] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+
+    def content(self) -> Content:
+        self._look_for_strays()
+        taxonomy = self.root / "taxonomy"
+        return Content(
+            phases=self._required_list(taxonomy / "phases.yaml", Phase),
+            families=self._required_list(taxonomy / "families.yaml", Family),
+            systems=self._required_list(taxonomy / "systems.yaml", System),
+            tags=self._required_list(taxonomy / "tags.yaml", Tag),
+            entries=tuple(self._entries()),
+            hubs=tuple(self._hubs()),
+            lines=tuple(self._lines()),
+            pages=tuple(self._pages()),
+            healthy=MappingProxyType({file.name: data for file, data in self._files("healthy", ".log")}),
+            positions=MappingProxyType(self.positions),
+            broken=frozenset(self.broken),
+        )
+
+    def report(self, path: Path, code: str, message: str, hint: str = "") -> None:
+        self.findings.append(Finding(self._shown(path), 1, 1, code, "error", message, hint))
+
+    def _shown(self, path: Path) -> str:
+        """The path for findings: from the content folder's own name on, with '/', and printable."""
+        parts = (self.root.resolve().name, *path.relative_to(self.root).parts)
+        return "/".join(part.encode("utf-8", "backslashreplace").decode() for part in parts)
+
+    def _look_for_strays(self) -> None:
+        for path in self._listing(self.root):
+            if path.name not in FOLDERS and path.name != SCHEMA_FILE:
+                hint = did_you_mean(path.name, FOLDERS) or "content is in " + ", ".join(FOLDERS)
+                self.report(path, "stray-file", f"nothing reads {shown(path.name)}", hint)
+        for path in self._listing(self.root / "taxonomy"):
+            names = ("families.yaml", "phases.yaml", "systems.yaml", "tags.yaml")
+            if path.name not in names:
+                self.report(
+                    path, "stray-file", f"nothing reads {shown(path.name)}", did_you_mean(path.name, names)
+                )
+
+    def _entries(self) -> Iterator[LoadedEntry]:
+        for folder in self._listing(self.root / "failures"):
+            before = len(self.findings)
+            loaded = self._entry(folder)
+            if loaded is not None and len(self.findings) == before:
+                yield loaded
+            else:
+                self.broken.add(folder.name)
+
+    def _entry(self, folder: Path) -> LoadedEntry | None:
+        if not folder.is_dir():
+            hint = "an entry is a folder with entry.yaml"
+            self.report(folder, "stray-file", f"{shown(folder.name)} is no folder", hint)
+            return None
+        if not _is_slug(folder.name):
+            message = f"the folder's name {shown(folder.name)} is no slug"
+            self.report(
+                folder, "bad-slug", message, "lower-case letters, digits and single hyphens, at most 80"
+            )
+        files = {path.name: self._bytes(path) for path in self._listing(folder)}
+        document = files.pop("entry.yaml", None)
+        path = folder / "entry.yaml"
+        if document is None:
+            if not os.path.lexists(path):
+                self.report(path, "missing-file", "the entry's folder has no entry.yaml")
+            return None
+        entry, positions = self._document(path, document, Entry)
+        if entry is None:
+            return None
+        kept = {name: data for name, data in files.items() if data is not None}
+        return LoadedEntry(folder.name, entry, positions, MappingProxyType(kept))
+
+    def _hubs(self) -> Iterator[Hub]:
+        for path, data in self._files("hubs", ".yaml"):
+            hub, positions = self._document(path, data, Hub)
+            if hub is not None:
+                self.positions[positions.path] = positions
+                yield hub
+
+    def _lines(self) -> Iterator[LinePattern]:
+        for path, data in self._files("lines", ".yaml"):
+            yield from self._list(path, data, LinePattern)
+
+    def _pages(self) -> Iterator[TextPage]:
+        for path, data in self._files("pages", ".md"):
+            page = self._page(path, data)
+            if page is not None:
+                self.positions[page.positions.path] = page.positions
+                yield page
+
+    def _page(self, path: Path, data: bytes) -> TextPage | None:
+        name = self._shown(path)
+        text, findings = decode(name, data)
+        self.findings += findings
+        if text is None:
+            return None
+        front = _FRONT_MATTER.match(text)
+        if front is None:
+            hint = "start with '---', title: and description:, '---'"
+            self.report(path, "front-matter", "the page has no front matter", hint)
+            return None
+        document, findings = compose(name, text[: front.end("head")])
+        self.findings += findings
+        if document is None:
+            return None
+        head, more = validate(PageHead, document, findings)
+        self.findings += more
+        if head is None or findings:
+            return None
+        body = front.end()
+        places = {**document.positions.places, ("body",): (text.count("\n", 0, body) + 1, 1)}
+        scalars = {**document.positions.scalars, ("body",): (body, "")}
+        positions = Positions(name, MappingProxyType(places), text, MappingProxyType(scalars))
+        return TextPage(path.stem, head.title, head.description, text[body:].replace("\r\n", "\n"), positions)
+
+    def _required_list(self, path: Path, kind: type[T]) -> tuple[T, ...]:
+        if not os.path.lexists(path):
+            self.report(path, "missing-file", "this file of the taxonomy is missing")
+            return ()
+        data = self._bytes(path)
+        return () if data is None else self._list(path, data, kind)
+
+    def _list(self, path: Path, data: bytes, kind: type[T]) -> tuple[T, ...]:
+        items, positions = self._document(path, data, tuple[kind, ...])  # type: ignore[valid-type]
+        if items is None:
+            return ()
+        self.positions[positions.path] = positions
+        return items
+
+    def _document(self, path: Path, data: bytes, kind: type[T]) -> tuple[T | None, Positions]:
+        name = self._shown(path)
+        document, findings = read_document(name, data)
+        self.findings += findings
+        if document is None:
+            return None, Positions(name)
+        value, more = validate(kind, document, findings)
+        self.findings += more
+        return (None if findings else value), document.positions
+
+    def _files(self, folder: str, suffix: str) -> Iterator[tuple[Path, bytes]]:
+        for path in self._listing(self.root / folder):
+            if path.suffix != suffix:
+                self.report(path, "stray-file", f"only {suffix} files are read here", "")
+            elif (data := self._bytes(path)) is not None:
+                yield path, data
+
+    def _listing(self, folder: Path) -> list[Path]:
+        """What the folder holds, sorted by name, without hidden names; nothing where it isn't there."""
+        try:
+            names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "__pycache__")))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self.report(folder, "unreadable", f"can't be listed: {error.strerror}")
+            return []
+        paths = [folder / name for name in names]
+        return [path for path in paths if self._stays_inside(path)]
+
+    def _stays_inside(self, path: Path) -> bool:
+        try:
+            inside = not path.is_symlink() or path.resolve(strict=True).is_relative_to(self.root.resolve())
+        except (OSError, RuntimeError):
+            inside = False
+        if not inside:
+            self.report(path, "link-out", "a symbolic link that leads nowhere or out of the content folder")
+        return inside
+
+    def _bytes(self, path: Path) -> bytes | None:
+        """What the file holds; None, and a finding, where it can't be read as a file of a sensible size."""
+        try:
+            if not path.is_file():
+                self.report(path, "stray-file", f"{shown(path.name)} is not a file")
+                return None
+            with path.open("rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+        except OSError as error:
+            self.report(path, "unreadable", f"can't be read: {error.strerror}")
+            return None
+        if len(data) > MAX_FILE_BYTES:
+            self.report(path, "too-large", f"the file has over {MAX_FILE_BYTES} bytes")
+            return None
+        return data
+
+
+_FRONT_MATTER = re.compile(r"(?P<head>---\r?\n(?:(?!---\r?\n).*\n)*)---\r?\n")
+_SLUG: TypeAdapter[str] = TypeAdapter(Slug)
+
+
+def _is_slug(name: str) -> bool:
+    try:
+        _SLUG.validate_python(name)
+    except ValueError:
+        return False
+    return True
+
+
+CODES: Mapping[str, Explanation] = {
+    "missing-file": Explanation(
+        "A file that has to be there isn't: an entry's entry.yaml, or one of the taxonomy."
+    ),
+    "stray-file": Explanation("A file or folder that nothing reads: in the wrong place, or wrongly named."),
+    "unreadable": Explanation("The system refused to open the file or to list the folder."),
+    "link-out": Explanation("Symbolic links may not lead out of the content folder."),
+    "front-matter": Explanation(
+        "A page of content/pages starts with its title and description between two lines of three hyphens.",
+        "# About",
+        "---\ntitle: About\ndescription: Who writes this.\n---\n# About",
+    ),
+}
