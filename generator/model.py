@@ -19,11 +19,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=80)]
-Plain = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\n\r]+$")]
-Inline = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
-Markdown = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Template = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
-Code = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Plain = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\n\r]+$"), "plain"]
+Inline = Annotated[str, StringConstraints(min_length=1, max_length=1200), "inline"]
+Markdown = Annotated[str, StringConstraints(min_length=1, max_length=20_000), "markdown"]
+Template = Annotated[str, StringConstraints(min_length=1, max_length=2_000), "template"]
+Code = Annotated[str, StringConstraints(min_length=1, max_length=20_000), "code"]
 Url = Annotated[str, StringConstraints(pattern=r"^(?:https?://|mailto:)[^\s<>\"]+$", max_length=500)]
 Versions = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 """A PEP 440 specifier set, such as ``>=0.9.5,<=0.19.8``; ``*`` is any version."""

@@ -66,15 +66,17 @@ def decode(path: str, data: bytes) -> tuple[str | None, list[Finding]]:
         found = f"the byte 0x{data[error.start]:02x} is not UTF-8"
         return refuse("encoding", error.start, found, "save the file as UTF-8")
     if bad := _NOT_TEXT.search(text):
-        found = f"the character U+{ord(bad[0][0]):04X} is not allowed in a text file"
+        found = f"the character U+{ord(bad[0]):04X} is not allowed in a text file"
         return refuse("character", len(text[: bad.start()].encode()), found, "remove it")
     return text, []
 
 
 _NOT_TEXT = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)"
+    "[^\t\n\r\x20-\x7e\xa0-\xac\xae-\u200a\u2010-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+    "\U00010000-\U0010ffff]|\r(?!\n)"
 )
-"""What YAML can't hold, and what YAML takes as a line's end where an editor doesn't: NEL, LS, PS, lone CR."""
+"""What YAML can't hold; what YAML takes as a line's end and editors don't (NEL, LS, PS, a lone CR); and what
+hides or reorders text (https://trojansource.codes)."""
 
 
 def compose(path: str, text: str) -> tuple[Document | None, list[Finding]]:
@@ -367,7 +369,8 @@ CODES: Mapping[str, Explanation] = {
     ),
     "character": Explanation(
         "Control characters, and line ends that editors don't show as such (U+0085, U+2028, U+2029, a lone "
-        "carriage return), are not text. They hide in what is copied from terminals and web pages."
+        "carriage return), and those that hide or reorder text are not allowed. They come with what is copied "
+        "from terminals and web pages."
     ),
     "syntax": Explanation(
         "The text is not YAML. The place is where the parser could not go on; the cause is there or just before.",

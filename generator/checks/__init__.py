@@ -1,0 +1,90 @@
+"""Checks of what loaded: one module a check.
+
+A module has ``check(loaded, catalogue)`` for what one entry can get wrong, ``finish(catalogue)`` for what
+spans entries or stands outside them, or both; each yields findings. ``CODES`` explains every code that
+the module brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from .. import load, validate, yaml_document
+from ..catalogue import Catalogue
+from ..content import Content, LoadedEntry
+from ..finding import Explanation, Finding
+from . import (
+    characters,
+    completeness,
+    dates,
+    files,
+    filler,
+    hubs,
+    ids,
+    markup,
+    names,
+    references,
+    sentences,
+    signatures,
+    slugs,
+    snippets,
+    versions,
+)
+
+CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
+    names.check,
+    ids.check,
+    references.check,
+    slugs.check,
+    versions.check,
+    dates.check,
+    completeness.check,
+    files.check,
+    signatures.check,
+    markup.check,
+    snippets.check,
+    characters.check,
+    filler.check,
+)
+FINISHERS: tuple[Callable[[Catalogue], Iterator[Finding]], ...] = (
+    names.finish,
+    ids.finish,
+    slugs.finish,
+    versions.finish,
+    signatures.finish,
+    markup.finish,
+    characters.finish,
+    hubs.finish,
+    sentences.finish,
+)
+_EXPLAINED = (
+    yaml_document,
+    validate,
+    load,
+    names,
+    ids,
+    references,
+    slugs,
+    versions,
+    dates,
+    completeness,
+    files,
+    signatures,
+    markup,
+    snippets,
+    filler,
+    hubs,
+    sentences,
+)
+CODES: Mapping[str, Explanation] = {
+    code: said for module in _EXPLAINED for code, said in module.CODES.items()
+}
+"""Every code that ``load`` or a check emits, and what it means."""
+
+
+def run_checks(content: Content) -> list[Finding]:
+    """All that the checks find in what loaded, sorted."""
+    catalogue = Catalogue(content)
+    found = [f for check in CHECKS for loaded in content.entries for f in check(loaded, catalogue)]
+    found += [f for finish in FINISHERS for f in finish(catalogue)]
+    return sorted(found)

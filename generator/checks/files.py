@@ -1,0 +1,47 @@
+"""The files of an entry's folder are those that the entry names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..catalogue import Catalogue
+from ..content import LoadedEntry
+from ..finding import Explanation, Finding, shown
+from ..model import Log
+from ..validate import did_you_mean
+from .report import finding
+
+CODES: Mapping[str, Explanation] = {
+    "unknown-file": Explanation("A log that the entry names is not in its folder."),
+    "unnamed-file": Explanation(
+        "A file in the folder that no log names. entry.yaml, repro.py and evidence.json need no naming."
+    ),
+    "log-line": Explanation("The initiating line is counted from 1 by line feeds, and holds something."),
+}
+KNOWN_FILES = frozenset({"repro.py", "evidence.json"})
+
+
+def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
+    named = {log.file for log in loaded.entry.logs}
+    for i, log in enumerate(loaded.entry.logs):
+        if log.file not in loaded.files:
+            message = f"the folder has no file {shown(log.file)}"
+            hint = did_you_mean(log.file, loaded.files)
+            yield finding(loaded.positions, ("logs", i, "file"), "unknown-file", message, hint)
+        elif (problem := _line_problem(log, loaded.files[log.file])) is not None:
+            yield finding(loaded.positions, ("logs", i, "line"), "log-line", problem)
+    for name in loaded.files:
+        if name not in named and name not in KNOWN_FILES:
+            message = f"no log of the entry names the file {shown(name)}"
+            yield finding(
+                loaded.positions, ("logs",), "unnamed-file", message, "name it under logs, or remove it"
+            )
+
+
+def _line_problem(log: Log, data: bytes) -> str | None:
+    if log.line is None:
+        return None
+    lines = data.removesuffix(b"\n").split(b"\n")
+    if log.line > len(lines):
+        return f"line {log.line} of {shown(log.file)}, which has {len(lines)} lines"
+    return None if lines[log.line - 1].strip() else f"line {log.line} of {shown(log.file)} is empty"

@@ -1,0 +1,59 @@
+"""Words that say nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ..catalogue import Catalogue
+from ..content import LoadedEntry
+from ..finding import Explanation, Finding, shown
+from .report import finding_within
+from .texts import texts
+
+CODES: Mapping[str, Explanation] = {
+    "filler": Explanation(
+        "The reader's run is down. Phrases that announce, praise or hedge cost time and say nothing.",
+        "summary: It is important to note that the run stops.",
+        "summary: The run stops.",
+    ),
+}
+PHRASES = (
+    "it is important to note",
+    "it's important to note",
+    "it is worth noting",
+    "it's worth noting",
+    "it should be noted",
+    "please note that",
+    "needless to say",
+    "as we all know",
+    "in today's world",
+    "at the end of the day",
+    "in order to",
+    "due to the fact that",
+    "a wide range of",
+    "a plethora of",
+    "delve into",
+    "dive deep into",
+    "unlock the",
+    "unleash",
+    "harness the power",
+    "game-changer",
+    "game changer",
+    "seamlessly",
+    "effortlessly",
+    "cutting-edge",
+    "state-of-the-art",
+    "rest assured",
+    "look no further",
+)
+_FILLER = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in PHRASES), re.IGNORECASE)
+
+
+def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
+    for text in texts(loaded.entry):
+        if text.kind in ("plain", "inline", "markdown"):
+            for match in _FILLER.finditer(" ".join(re.split(r"\s", text.value))):
+                where = text.field, text.value, match.start()
+                message = f"{shown(match[0])} says nothing"
+                yield finding_within(loaded.positions, *where, "filler", message, "leave it out", "warning")

@@ -1,0 +1,53 @@
+"""Names of entries: who is named exists, and no name belongs to two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..catalogue import Catalogue
+from ..content import FieldPath, LoadedEntry
+from ..finding import Explanation, Finding, shown
+from ..model import Entry
+from ..validate import did_you_mean
+from .report import finding
+
+CODES: Mapping[str, Explanation] = {
+    "unknown-entry": Explanation(
+        "look_alikes, superseded_by and logs name other entries by their folder's name."
+    ),
+    "self-reference": Explanation("An entry is named where another one is meant."),
+    "alias-taken": Explanation(
+        "An alias is a former name that redirects here. It can't be an entry's name of today, nor lead to two."
+    ),
+}
+
+
+def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
+    for field, slug in _entries_named(loaded.entry):
+        if slug == loaded.slug:
+            yield finding(loaded.positions, field, "self-reference", "the entry names itself")
+        elif slug not in catalogue.by_slug and slug not in catalogue.content.broken:
+            hint = did_you_mean(slug, catalogue.by_slug)
+            yield finding(loaded.positions, field, "unknown-entry", f"no entry is named {shown(slug)}", hint)
+
+
+def finish(catalogue: Catalogue) -> Iterator[Finding]:
+    owners: dict[str, str] = {}
+    for loaded in catalogue.content.entries:
+        for i, alias in enumerate(loaded.entry.aliases):
+            taken = alias in catalogue.by_slug or alias in catalogue.content.broken
+            owner = alias if taken else owners.setdefault(alias, loaded.slug)
+            if owner != loaded.slug or taken:
+                message = f"the alias {shown(alias)} belongs to the entry {shown(owner)}"
+                yield finding(loaded.positions, ("aliases", i), "alias-taken", message)
+
+
+def _entries_named(entry: Entry) -> Iterator[tuple[FieldPath, str]]:
+    if entry.superseded_by is not None:
+        yield ("superseded_by",), entry.superseded_by
+    for i, other in enumerate(entry.look_alikes):
+        if other.entry is not None:
+            yield ("look_alikes", i, "entry"), other.entry
+    for i, log in enumerate(entry.logs):
+        if log.entry is not None:
+            yield ("logs", i, "entry"), log.entry
