@@ -1,0 +1,208 @@
+"""Files → folder, whole or not at all: the only code that writes.
+
+A site is written into a hidden sibling of its folder and then changes places with it, in one step where
+the system can exchange two names (Linux's renameat2). Elsewhere two renames follow each other; a build
+that is killed between them leaves the former site as ``.NAME.former``, and the next build puts it back
+before it does anything else. What a killed build left half written, the next one clears. Builds into
+folders of one parent wait for each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MARKER = ".firstfault"
+"""The file by which a folder is known as a site of ours, that may be replaced."""
+_MARKER_TEXT = b"A site written by First Fault. The next build replaces this folder.\n"
+
+
+class SiteError(Exception):
+    """A site that can't be written: the message says what and where."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the site: its path from the site's root, with '/', and what it holds.
+
+    ``source`` says what it was made from, for the message when two files want one path.
+    """
+
+    path: str
+    data: bytes
+    source: str = ""
+
+
+def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] = lambda folder: None) -> int:
+    """Make ``out`` a folder that holds exactly ``files`` and what ``finish`` adds; the number of files.
+
+    ``finish`` gets the new folder before it takes its place. Raises SiteError, and leaves ``out`` as it
+    was, where two files want one path, ``out`` is something else than a site of ours, or the system refuses.
+    """
+    arranged = arrange(files)
+    out = out.resolve()
+    new = out.with_name(f".{out.name}.new")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(out.parent):
+            _restore(out)
+            _refuse_foreign(out)
+            _remove(new)
+            try:
+                _fill(new, arranged)
+                finish(new)
+                _sync(new)
+                _swap(new, out)
+            finally:
+                _remove(new)
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else out
+        raise SiteError(f"{where}: {error.strerror or error}") from error
+    return len(arranged)
+
+
+def arrange(files: Iterable[File]) -> dict[str, bytes]:
+    """The files by path, sorted. Raises SiteError for a path that leaves the site, or one that two files want.
+
+    Two paths that differ in case alone are one on many file systems, and so are the two spellings
+    that Unicode has for some letters.
+    """
+    taken: dict[str, tuple[str, File]] = {}
+    arranged: dict[str, File] = {}
+    for file in files:
+        _refuse_path(file)
+        parts = file.path.split("/")
+        for depth in range(1, len(parts) + 1):
+            path = "/".join(parts[:depth])
+            whole = depth == len(parts)
+            other_path, other = taken.setdefault(_folded(path), (path, file))
+            is_shared_folder = other is not file and not whole and other_path == path and other.path != path
+            if other is not file and not is_shared_folder:
+                raise SiteError(f"two files want one path: {_named(other)} and {_named(file)}")
+        arranged[file.path] = file
+    return {path: arranged[path].data for path in sorted(arranged)}
+
+
+def _named(file: File) -> str:
+    return f"{file.path} (from {file.source})" if file.source else file.path
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _refuse_path(file: File) -> None:
+    parts = file.path.split("/")
+    bad = any(part in ("", ".", "..") or len(part.encode()) > 255 for part in parts)
+    if bad or not file.path.isprintable() or "\\" in file.path or ":" in parts[0] or parts[0] == MARKER:
+        raise SiteError(f"{_named(file)!r} is no path inside a site")
+
+
+@contextlib.contextmanager
+def _alone(parent: Path) -> Iterator[None]:
+    """Hold a lock on the folder, where the system has such locks; it ends with the process."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _former(out: Path) -> Path:
+    return out.with_name(f".{out.name}.former")
+
+
+def _restore(out: Path) -> None:
+    """Finish what a build left that was killed between two renames."""
+    former = _former(out)
+    if not former.is_dir():
+        return
+    if out.exists():
+        _remove(former)
+    else:
+        former.rename(out)
+
+
+def _refuse_foreign(out: Path) -> None:
+    if not os.path.lexists(out):
+        return
+    if not out.is_dir():
+        raise SiteError(f"{out}: is not a folder")
+    if any(out.iterdir()) and not (out / MARKER).is_file():
+        raise SiteError(f"{out}: holds something else than a site of ours (no {MARKER}); not replaced")
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    (folder / MARKER).write_bytes(_MARKER_TEXT)
+    made = {folder}
+    for path, data in files.items():
+        target = folder / path
+        if target.parent not in made:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            made.add(target.parent)
+        target.write_bytes(data)
+
+
+def _sync(folder: Path) -> None:
+    """Have the new files on the disk before the name leads to them: one call for all where there is one."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+        if syncfs is None or syncfs(handle) != 0:
+            for path in folder.rglob("*"):
+                _sync_one(path)
+    finally:
+        os.close(handle)
+
+
+def _sync_one(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _swap(new: Path, out: Path) -> None:
+    """``out`` is the new folder, and what was there is under ``new`` or gone."""
+    if not out.exists():
+        new.rename(out)
+    elif not _exchange(new, out):
+        former = _former(out)
+        out.rename(former)
+        new.rename(out)
+        # From here it is rubbish, and must not be taken for a site to restore.
+        former.rename(new)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two names change places in one step; False, with nothing done, where the system can't."""
+    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    if renameat2 is None:
+        return False
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE, renameat2(2)
+    return bool(renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of ours with all that it holds, if it is there."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
