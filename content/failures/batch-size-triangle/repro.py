@@ -82,7 +82,7 @@ def main():
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")
     if "RANK" not in os.environ:
         launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(RANKS)]
-        os.execv(sys.executable, launcher + [os.path.abspath(__file__), sys.argv[1]])
+        os.execv(sys.executable, [*launcher, os.path.abspath(__file__), sys.argv[1]])
     parts[sys.argv[1]]()
 
 
