@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from .content import Content, LoadedEntry, Positions, TextPage
 from .finding import Explanation, Finding, shown
-from .model import Entry, Family, Hub, Inline, LinePattern, Part, Phase, Plain, Slug, System, Tag
+from .model import Entry, Family, Hub, Inline, LinePattern, LineSet, Part, Phase, Plain, Slug, System, Tag
 from .validate import did_you_mean, validate
 from .yaml_document import compose, decode, read_document
 
@@ -107,7 +107,7 @@ class _Loader:
             hint = "an entry is a folder with entry.yaml"
             self.report(folder, "stray-file", f"{shown(folder.name)} is no folder", hint)
             return None
-        if not _is_slug(folder.name):
+        if not is_slug(folder.name):
             message = f"the folder's name {shown(folder.name)} is no slug"
             self.report(
                 folder, "bad-slug", message, "lower-case letters, digits and single hyphens, at most 80"
@@ -134,7 +134,10 @@ class _Loader:
 
     def _lines(self) -> Iterator[LinePattern]:
         for path, data in self._files("lines", ".yaml"):
-            yield from self._list(path, data, LinePattern)
+            lines, positions = self._document(path, data, LineSet)
+            if lines is not None:
+                self.positions[positions.path] = positions
+                yield from lines.lines
 
     def _pages(self) -> Iterator[TextPage]:
         for path, data in self._files("pages", ".md"):
@@ -241,7 +244,8 @@ _FRONT_MATTER = re.compile(r"(?P<head>---\r?\n(?:(?!---\r?\n).*\n)*)---\r?\n")
 _SLUG: TypeAdapter[str] = TypeAdapter(Slug)
 
 
-def _is_slug(name: str) -> bool:
+def is_slug(name: str) -> bool:
+    """Whether the name can be an entry's."""
     try:
         _SLUG.validate_python(name)
     except ValueError:

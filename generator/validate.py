@@ -30,8 +30,18 @@ def validate(
     except ValidationError as error:
         told = {(finding.line, finding.column) for finding in known}
         details = error.errors(include_url=False)
-    findings = (_finding(kind, document, detail) for detail in details)
+    findings = (_finding(kind, document, detail) for detail in details if not _is_echo(detail))
     return None, [finding for finding in findings if (finding.line, finding.column) not in told]
+
+
+def _is_echo(detail: ErrorDetails) -> bool:
+    """Whether a list is called too short only because items in it are wrong, which is told of each."""
+    given = detail["input"]
+    return (
+        detail["type"] == "too_short"
+        and isinstance(given, list)
+        and len(given) >= detail["ctx"]["min_length"]
+    )
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -71,7 +81,11 @@ def _in_words(kind: Any, where: FieldPath, detail: ErrorDetails) -> tuple[str, s
     if error == "extra_forbidden":
         return _unknown_key(kind, where)
     if given is None:
-        return "no-value", f"{name} has no value", "write one, or remove the key"
+        return (
+            "no-value",
+            f"{name} has no value",
+            "" if _is_required(kind, where) else "write one, or remove the key",
+        )
     if error == "literal_error":
         return _wrong_choice(name, str(context["expected"]), given)
     if error == "string_pattern_mismatch":
@@ -161,6 +175,12 @@ def model_at(kind: Any, where: FieldPath) -> type[BaseModel] | None:
         else:
             return None
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _is_required(kind: Any, where: FieldPath) -> bool:
+    parent = model_at(kind, where[:-1])
+    fields = parent.model_fields.items() if parent else ()
+    return all(info.is_required() for name, info in fields if where[-1] in (name, info.alias))
 
 
 def _bare(annotation: Any) -> Any:

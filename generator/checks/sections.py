@@ -25,9 +25,9 @@ def hub_sections(content: Content) -> Iterator[tuple[Hub, Positions]]:
 def line_sections(content: Content) -> Iterator[tuple[LinePattern, Positions, FieldPath]]:
     lines = iter(content.lines)
     for positions in _documents(content, "lines"):
-        count = sum(1 for place in positions.places if len(place) == 1)
+        count = sum(1 for place in positions.places if len(place) == 2)
         for i, line in enumerate(islice(lines, count)):
-            yield line, positions, (i,)
+            yield line, positions, ("lines", i)
 
 
 def taxonomy_sections(content: Content) -> Iterator[tuple[str, Sequence[TaxonomyItem], Positions]]:

@@ -1,0 +1,85 @@
+"""The stages, in the order in which data meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from . import search_index
+from .catalogue import Catalogue
+from .checks import run_checks
+from .content import Content
+from .finding import Finding
+from .load import load
+from .pages import all_pages
+from .render import Renderer, stylesheet
+from .write import File, write_site
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to build, from where and to where; ``content`` is root/content unless it is given."""
+
+    root: Path = ROOT
+    out: Path = ROOT / "site"
+    content: Path | None = None
+    base_url: str = ""
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a build found, and how much it wrote: nothing where it isn't ``ok``."""
+
+    findings: tuple[Finding, ...]
+    ok: bool
+    entries: int
+    files: int = 0
+
+
+def build(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Result:
+    """Build the site, or write nothing where a finding forbids it. Raises SiteError where it can't be written."""
+    progress("checking")
+    content, findings = gather(options.content or options.root / "content")
+    if forbids(findings, options.strict):
+        progress("")
+        return Result(tuple(findings), False, len(content.entries))
+    progress("rendering")
+    files = site_files(content, options.root, options.base_url)
+    progress("writing and indexing")
+    written = write_site(files, options.out, finish=search_index.index)
+    progress("")
+    return Result(tuple(findings), True, len(content.entries), written)
+
+
+def gather(folder: Path) -> tuple[Content, list[Finding]]:
+    """The content that loads, and all that is wrong with the folder, sorted."""
+    content, findings = load(folder)
+    return content, sorted([*findings, *run_checks(content)])
+
+
+def forbids(findings: list[Finding], strict: bool) -> bool:
+    """Whether a site may not be built with these findings."""
+    return any(strict or finding.severity == "error" for finding in findings)
+
+
+def site_files(content: Content, root: Path, base_url: str = "") -> list[File]:
+    """Every file of the site but the full-text index."""
+    catalogue = Catalogue(content)
+    renderer = Renderer(catalogue, base_url)
+    pages = [
+        replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")
+        for page in all_pages(catalogue)
+    ]
+    return [*pages, stylesheet(), *static_files(root / "static")]
+
+
+def static_files(folder: Path) -> Iterator[File]:
+    """What browsers get as it is: everything but the parts of the stylesheet."""
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_file() and relative.parts[0] != "css" and not path.name.startswith("."):
+            yield File(relative.as_posix(), path.read_bytes(), f"static/{relative.as_posix()}")

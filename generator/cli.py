@@ -1,0 +1,305 @@
+"""The commands: parse the arguments, call a stage, print.
+
+Exit codes: 0 done, 1 the content has findings that forbid it, 2 wrong use or input that can't be read,
+told in one line on standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import __version__
+from .checks import CODES
+from .finding import Finding, Format, format_findings
+from .validate import did_you_mean
+
+ROOT = Path(__file__).parents[1]
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="The open encyclopedia of distributed-training failures. Without a command: build.",
+)
+
+ContentOption = Annotated[
+    Path | None, typer.Option("--content", metavar="DIR", help="Work on this content folder.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what was asked for.")]
+_GLOBAL_OPTIONS = {"--content": 1, "--quiet": 0, "-q": 0}
+"""Options of every command, which may also stand before it, and how many values each takes."""
+
+
+class Problem(Exception):
+    """Wrong use, or input that can't be read: the message is one line that says what and where."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and exit with its code; no traceback for whatever a user can do."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    # Every error of Typer's parser is of this class, which it doesn't export.
+    usage_error: type[Exception] = typer.BadParameter.__mro__[2]
+    try:
+        code = app(with_command(arguments), prog_name="firstfault", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        # Whoever read has gone; keep the interpreter from writing the rest at its end.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except typer.Abort:
+        return 130
+    except (Problem, usage_error) as error:
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    typer.echo("firstfault: " + " ".join(message.replace("Value error, ", "").split()), err=True)
+    return 2
+
+
+def with_command(arguments: list[str]) -> list[str]:
+    """The arguments with the command in front: ``build`` where none is named."""
+    before = 0
+    while before < len(arguments) and arguments[before].partition("=")[0] in _GLOBAL_OPTIONS:
+        name, has_value, _ = arguments[before].partition("=")
+        before += 1 if has_value else 1 + _GLOBAL_OPTIONS[name]
+    rest = arguments[before:]
+    if not rest or (rest[0].startswith("-") and rest[0] not in ("--help", "--version")):
+        return ["build", *arguments]
+    if rest[0].startswith("-"):
+        return rest
+    known = [command.name for command in app.registered_commands if command.name]
+    if rest[0] not in known:
+        hint = did_you_mean(rest[0], known) or "one of: " + ", ".join(known)
+        raise Problem(f"no command is named '{rest[0]}' ({hint})")
+    return [rest[0], *arguments[:before], *rest[1:]]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"firstfault {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _before(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options that are no command's own."""
+
+
+@app.command(name="build")
+def build_command(
+    content: ContentOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the site goes.")] = None,
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="The address that the site will have.")
+    ] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Let a warning forbid it, too.")] = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Build the site: content/ to site/."""
+    from .build import Options, build
+    from .write import SiteError
+
+    folder = content_folder(content)
+    target = out or folder.resolve().parent / "site"
+    options = Options(root=ROOT, content=folder, out=target, base_url=_checked_url(base_url), strict=strict)
+    try:
+        result = build(options, _progress(quiet))
+    except SiteError as error:
+        raise Problem(str(error)) from error
+    typer.echo(format_findings(result.findings), err=True, nl=False)
+    if not result.ok:
+        typer.echo(f"{_summary(result.findings)}; nothing was written", err=True)
+        return 1
+    if not quiet:
+        typer.echo(f"{result.entries} entries, {result.files} files: {target}")
+    return 0
+
+
+@app.command(name="check")
+def check_command(
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[SLUG or PATH]...", help="Tell only what is found here.")
+    ] = None,
+    content: ContentOption = None,
+    fmt: Annotated[Format, typer.Option("--format", help="How to print findings.")] = "text",
+    strict: Annotated[bool, typer.Option("--strict", help="Let a warning fail it, too.")] = False,
+    explain: Annotated[str, typer.Option("--explain", metavar="CODE", help="Say what a code means.")] = "",
+    quiet: QuietOption = False,
+) -> int:
+    """Validate the content without writing."""
+    if explain:
+        typer.echo(explain_code(explain))
+        return 0
+    from .checks import run_checks
+    from .load import load
+
+    folder = content_folder(content)
+    prefixes = [_target_prefix(folder, target) for target in targets or []]
+    loaded, findings = load(folder)
+    findings = sorted([*findings, *run_checks(loaded)])
+    wanted = [finding for finding in findings if not prefixes or _is_under(finding.path, prefixes)]
+    typer.echo(format_findings(wanted, fmt), nl=False)
+    if not quiet:
+        typer.echo(f"{len(loaded.entries)} entries: {_summary(wanted)}", err=True)
+    return 1 if any(strict or finding.severity == "error" for finding in wanted) else 0
+
+
+@app.command(name="new")
+def new_command(
+    slug: Annotated[
+        str, typer.Argument(metavar="SLUG", help="The entry's name: lower case, digits, hyphens.")
+    ],
+    title: Annotated[str, typer.Option(help="How people call the failure.")] = "",
+    system: Annotated[str, typer.Option(help="The system that fails, by its id in the taxonomy.")] = "",
+    message: Annotated[str, typer.Option(help="The message, as it was printed.")] = "",
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Start an entry: a commented folder in content/failures/."""
+    from .load import is_slug, load
+    from .scaffold import Answers, scaffold
+
+    folder = content_folder(content)
+    loaded, _ = load(folder)
+    taken = {
+        *loaded.broken,
+        *(e.slug for e in loaded.entries),
+        *(a for e in loaded.entries for a in e.entry.aliases),
+    }
+    if not is_slug(slug):
+        raise Problem(f"'{slug}' is no slug: lower-case letters, digits and single hyphens, at most 80")
+    if slug in taken:
+        raise Problem(f"'{slug}' is the name of an entry already")
+    systems = [item.id for item in loaded.systems]
+    if sys.stdin.isatty() and not quiet:
+        title = title or typer.prompt("How do people call the failure?", default="", show_default=False)
+        system = system or typer.prompt(
+            "Which system prints it (deepspeed, pytorch, ...)?", default="", show_default=False
+        )
+        message = message or typer.prompt("The message, one line", default="", show_default=False)
+    if system and system not in systems:
+        raise Problem(
+            f"no system is named '{system}' ({did_you_mean(system, systems) or 'see content/taxonomy/systems.yaml'})"
+        )
+    families = [item.id for item in loaded.families]
+    phases = [item.id for item in loaded.phases]
+    path = scaffold(folder / "failures", slug, Answers(title, system, message), families, phases)
+    typer.echo(str(path))
+    if not quiet:
+        _, findings = load(folder)
+        missing = [finding for finding in findings if _is_under(finding.path, [_target_prefix(folder, slug)])]
+        typer.echo("What only you can say:\n" + format_findings(missing), err=True, nl=False)
+    return 0
+
+
+@app.command(name="explain")
+def explain_command(
+    slug: Annotated[str, typer.Argument(metavar="SLUG")],
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Show an entry in the terminal."""
+    from .explain import explain
+    from .load import load
+
+    loaded, _ = load(content_folder(content))
+    by_name = {alias: entry for entry in loaded.entries for alias in entry.entry.aliases}
+    by_name |= {entry.slug: entry for entry in loaded.entries}
+    if slug in loaded.broken:
+        raise Problem(f"the entry '{slug}' has errors; see: check {slug}")
+    if slug not in by_name:
+        raise Problem(f"no entry is named '{slug}' ({did_you_mean(slug, by_name) or 'see content/failures'})")
+    bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    typer.echo(explain(by_name[slug], bold), nl=False)
+    return 0
+
+
+def content_folder(given: Path | None) -> Path:
+    """The content folder that is meant: the one given, this checkout's, or ./content. Raises Problem."""
+    if given is not None:
+        if not given.is_dir():
+            raise Problem(f"--content {given}: {'is not a folder' if given.exists() else 'no such folder'}")
+        return given
+    for folder in (ROOT / "content", Path("content")):
+        if (folder / "taxonomy").is_dir():
+            return folder
+    raise Problem("no content folder here; name one with --content DIR")
+
+
+def explain_code(code: str) -> str:
+    """What a code means, with an example. Raises Problem."""
+    if code not in CODES:
+        raise Problem(f"no code is named '{code}' ({did_you_mean(code, CODES) or 'see: check'})")
+    said = CODES[code]
+    parts = [f"{code}: {said.text}"]
+    parts += [
+        f"\n{name}:\n{_indented(text)}" for name, text in (("Wrong", said.bad), ("Right", said.good)) if text
+    ]
+    return "\n".join(parts)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _progress(quiet: bool) -> Callable[[str], None]:
+    """Stages on a terminal, on one line that the next replaces."""
+    if quiet or not sys.stderr.isatty():
+        return lambda stage: None
+    return lambda stage: typer.echo(f"\r\x1b[K{stage}", err=True, nl=False)
+
+
+def _summary(findings: Iterable[Finding]) -> str:
+    severities = [finding.severity for finding in findings]
+    counts = [(severities.count("error"), "error"), (severities.count("warning"), "warning")]
+    told = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts if count]
+    return ", ".join(told) or "no findings"
+
+
+def _is_under(path: str, prefixes: Iterable[str]) -> bool:
+    return any(path == prefix or path.startswith(prefix + "/") for prefix in prefixes)
+
+
+def _target_prefix(folder: Path, target: str) -> str:
+    """The start of the paths of findings that concern a slug or a path. Raises Problem."""
+    root = folder.resolve()
+    if os.path.lexists(folder / "failures" / target) and "/" not in target:
+        return f"{root.name}/failures/{target}"
+    path = Path(target).resolve()
+    if path.exists() and path.is_relative_to(root):
+        return "/".join((root.name, *path.relative_to(root).parts))
+    if path.exists():
+        raise Problem(f"{target}: is not in the content folder {folder}")
+    names = [path.name for path in (folder / "failures").iterdir()] if (folder / "failures").is_dir() else []
+    raise Problem(
+        f"no entry or file is named '{target}' ({did_you_mean(target, names) or 'see content/failures'})"
+    )
+
+
+def _checked_url(url: str) -> str:
+    if url and not url.startswith(("http://", "https://")):
+        raise Problem(f"--base-url {url}: must start with http:// or https://")
+    return url
