@@ -17,15 +17,19 @@ so ``return code = -1`` matches neither -15 nor -1.5.
 1. Two holes never touch, and no hole that can end in a digit meets a literal that begins with one, nor
    the other way round. So a run of digits is entered only at its start.
 2. ``{word}``, ``{path}``, ``{quoted}`` and ``{any}`` are at most 400 long, ``{hex}`` 128.
-3. Beside a blank, ``{any}`` begins or ends with something else, and between two blanks no hole is empty.
+3. Beside a blank, ``{any}`` begins or ends with something else; between two blanks, and between the line's
+   start and a blank, no hole is empty.
    So a run of blanks is entered only at its start, and never split between two blanks of the template.
-4. What is left to try again are holes whose text may hold the literal after them: ``{any}``, and
-   ``{word}`` or ``{path}`` before one of their own characters. Each such hole of 400 characters holds the
-   literal after it at most 400/p times, where p is the literal's smallest period; a match begins at one
-   byte in p of the first literal. ``_check_work`` multiplies that out and refuses a template that could
-   take more than 8,000 steps for a byte of the line.
+4. What is left to try again are holes that may hold the literal after them or the last character of the
+   one before: ``{any}``, and ``{word}``, ``{path}`` or ``{hex}`` beside characters of their own. Such a hole
+   of 400 characters holds the literal after it at most 400/p times, where p is the literal's smallest
+   period, and a match begins at one byte in p of the first literal. ``_check_work`` multiplies that out and
+   refuses a template that could take more than 2,500 steps for a byte of the line. Other holes begin only
+   where a run of their characters does, and end in one place, so they can but double what the hole before
+   them costs.
 5. A template begins with a literal or with a hole that begins only where no character of its kind stands
-   before it, so every attempt begins at its own place and the steps of rule 4 bound the whole.
+   before it, so every attempt begins at its own place.
+6. Of a line longer than 8,192 characters only those around the key are searched.
 """
 
 from __future__ import annotations
@@ -43,8 +47,10 @@ CONDITION_BYTES = 5
 """The same for ``needs`` and ``unless``, which are looked for in a block of lines only."""
 MAX_LINES = 3
 MAX_HOLES = 20
-MAX_WORK = 8_000
+MAX_WORK = 2_500
+"""Steps for a byte of the line, see rule 4."""
 HOLE_LENGTH = 400
+MAX_SEARCHED = 8_192
 
 _HOLES = {
     "int": "-?[0-9]+",
@@ -112,6 +118,7 @@ _SHOWN = re.compile("[A-Za-z0-9_*]{1,32}")
 _DIGITS = frozenset("0123456789")
 _SYNTAX = frozenset("\\^$.|?*+()[]{}")
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:+-")
+_HEX_CHARACTERS = frozenset("0123456789abcdefABCDEF")
 _NOT_IN_PATH = frozenset(" \t\n\v\f\r'\"<>")
 
 
@@ -158,7 +165,6 @@ class Compiled:
     expression by expression.
     """
 
-    template: str
     literal: str
     key_line: int
     expressions: tuple[str, ...]
@@ -172,14 +178,22 @@ class Compiled:
         """The first match in lines that follow one another, as many as the template has, without their ends."""
         if len(lines) != len(self.expressions):
             return None
-        found = []
-        for pattern, line in zip(self._patterns, lines, strict=True):
-            match = pattern.search(line)
+        spans: list[tuple[int, int]] = []
+        groups: list[str] = []
+        for number, (pattern, line) in enumerate(zip(self._patterns, lines, strict=True)):
+            start = self._start(line, number)
+            match = pattern.search(line[start : start + MAX_SEARCHED])
             if match is None:
                 return None
-            found.append(match)
-        groups = [text or "" for match in found for text in match.groups()[1:]]
-        return Match(tuple(m.span(1) for m in found), dict(zip(self.captures, groups, strict=True)))
+            spans.append((start + match.start(1), start + match.end(1)))
+            groups.extend(text or "" for text in match.groups()[1:])
+        return Match(tuple(spans), dict(zip(self.captures, groups, strict=True)))
+
+    def _start(self, line: str, number: int) -> int:
+        """Where to search from, in a line that is too long to be searched whole."""
+        if len(line) <= MAX_SEARCHED or number != self.key_line:
+            return 0
+        return max(0, line.find(self.literal) - MAX_SEARCHED // 2)
 
 
 def parse(template: str) -> tuple[Piece, ...]:
@@ -208,7 +222,7 @@ def compile_template(template: str, minimum: int = KEY_BYTES) -> Compiled:
     captures = tuple(
         p.piece.name for line in lines for p in line if isinstance(p.piece, Hole) and p.piece.name
     )
-    return Compiled(template, literal, key_line, tuple(_expression(line) for line in lines), captures)
+    return Compiled(literal, key_line, tuple(_expression(line) for line in lines), captures)
 
 
 @dataclass(frozen=True)
@@ -363,28 +377,50 @@ def _after_any(literal: _Placed, line: _Line) -> bool:
 def _check_work(line: _Line) -> None:
     """Rule 4, in thousandths of a step, so that both engines count alike."""
     first = line[0].piece
-    ways = -(-1000 // _period(first.text)) if isinstance(first, Literal) else 1000
+    ways = _per(1000, first.text) if isinstance(first, Literal) else 1000
     work = 0
-    for placed, following in pairwise(line):
-        hole, literal = placed.piece, following.piece
-        if isinstance(hole, Hole) and isinstance(literal, Literal) and _holds(hole.kind, literal.text[0]):
-            work += ways * HOLE_LENGTH
-            ways = -(-ways * HOLE_LENGTH // _period(literal.text))
-            if work > MAX_WORK * 1000:
-                raise TemplateError(
-                    f"could take long to match, since {{{hole.kind}}} may end in many places; "
-                    "use a narrower hole, or have more text between the holes",
-                    placed.offset,
-                )
+    for i, placed in enumerate(line):
+        hole = placed.piece
+        if not isinstance(hole, Hole):
+            continue
+        before, after = (_literal_at(line, at) for at in (i - 1, i + 1))
+        ends_anywhere = after != "" and all(_holds(hole.kind, char) for char in after)
+        length = (128 if hole.kind == "hex" else HOLE_LENGTH) if i else 1
+        if ends_anywhere or _holds(hole.kind, before[-1:]):
+            work += ways * length
+        if ends_anywhere:
+            ways = _per(ways * length, after)
+        if work > MAX_WORK * 1000:
+            raise TemplateError(
+                f"could take long to match, since {{{hole.kind}}} may begin or end in many places; "
+                "use narrower holes, or more text between them",
+                placed.offset,
+            )
+
+
+def _literal_at(line: _Line, at: int) -> str:
+    piece = line[at].piece if 0 <= at < len(line) else None
+    return piece.text if isinstance(piece, Literal) else ""
 
 
 def _holds(kind: str, char: str) -> bool:
-    """Whether a hole of this kind may hold the character, so that its end is not the first such character."""
-    if kind == "word":
-        return char in _WORD_CHARACTERS
-    if kind == "path":
-        return char not in _NOT_IN_PATH
-    return kind == "any"
+    """Whether a hole of this kind may hold the character; without one (at a line's end) it may not."""
+    match kind:
+        case "any":
+            return char != ""
+        case "path":
+            return char != "" and char not in _NOT_IN_PATH
+        case "word":
+            return char in _WORD_CHARACTERS
+        case "hex":
+            return char in _HEX_CHARACTERS
+        case _:
+            return False
+
+
+def _per(count: int, literal: str) -> int:
+    """How often the literal begins in so many characters, at most, rounded up."""
+    return -(-count // _period(literal))
 
 
 def _period(text: str) -> int:
@@ -419,8 +455,8 @@ def _expression(line: _Line) -> str:
         else:
             before = pieces[i - 1] if i else None
             after = pieces[i + 1] if i + 1 < len(pieces) else None
-            hole = _hole(piece.kind, _touches_blank(before, -1), _touches_blank(after, 0))
-            body.append(f"({hole})" if piece.name else f"(?:{hole})" if "|" in hole else hole)
+            hole = _hole(piece.kind, before is None or _touches_blank(before, -1), _touches_blank(after, 0))
+            body.append(f"({hole})" if piece.name else hole)
     return f"{_guard_before(pieces)}({''.join(body)}){_guard_after(pieces)}"
 
 
@@ -444,11 +480,10 @@ def _guard_before(pieces: list[Piece]) -> str:
         return _BEFORE.get(first.kind, "")
     if first.text[0] in _DIGITS:
         return _BEFORE_NUMBER
-    begins_fraction = first.text[0] == "." and (
-        first.text[1] in _DIGITS
-        if len(first.text) > 1
-        else any(isinstance(piece, Hole) and piece.kind in _BEGINS_WITH_DIGIT for piece in pieces[1:2])
-    )
+    if first.text == ".":
+        begins_fraction = _kind(pieces[1:2]) in _BEGINS_WITH_DIGIT
+    else:
+        begins_fraction = first.text[0] == "." and first.text[1] in _DIGITS
     return "(?:^|[^0-9])" if begins_fraction else ""
 
 
@@ -458,12 +493,16 @@ def _guard_after(pieces: list[Piece]) -> str:
         return _AFTER.get(last.kind, "")
     if last.text[-1] in _DIGITS:
         return _AFTER_NUMBER
-    ends_before_fraction = last.text[-1] == "." and (
-        last.text[-2] in _DIGITS
-        if len(last.text) > 1
-        else any(isinstance(piece, Hole) and piece.kind in {"int", "num"} for piece in pieces[-2:-1])
-    )
+    if last.text == ".":
+        ends_before_fraction = _kind(pieces[-2:-1]) in {"int", "num"}
+    else:
+        ends_before_fraction = last.text[-1] == "." and last.text[-2] in _DIGITS
     return "(?:[^0-9]|$)" if ends_before_fraction else ""
+
+
+def _kind(pieces: list[Piece]) -> str | None:
+    """The kind of the one piece, where it is a hole."""
+    return pieces[0].kind if pieces and isinstance(pieces[0], Hole) else None
 
 
 def _escape(text: str) -> str:
