@@ -1,0 +1,46 @@
+"""Code → HTML with classes, never styles; and which lines differ between a failing and a repaired version."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from functools import cache
+
+from markupsafe import Markup, escape
+from pygments import highlight as run_pygments
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+
+@cache
+def highlight(code: str, language: str) -> Markup:
+    """``code`` as highlighted lines; as plain text where Pygments doesn't know the language."""
+    if language == "text":
+        return escape(code)
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=True)
+    except ClassNotFound:
+        return escape(code)
+    formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+    return Markup(run_pygments(code, lexer, formatter))
+
+
+def highlight_pair(failing: str, repaired: str, language: str) -> tuple[Markup, Markup]:
+    """Both versions, with each line that only one of them has inside ``<span class="gone|new">``."""
+    before, after = failing.splitlines(), repaired.splitlines()
+    gone: set[int] = set()
+    new: set[int] = set()
+    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            gone.update(range(i, j))
+            new.update(range(k, m))
+    return _mark(highlight(failing, language), gone, "gone"), _mark(highlight(repaired, language), new, "new")
+
+
+def _mark(code: Markup, numbers: set[int], name: str) -> Markup:
+    # Pygments closes its spans at each line's end, so a line can be wrapped on its own.
+    lines = str(code).splitlines()
+    return Markup("\n").join(
+        Markup(f'<span class="line {name}">{line}</span>' if n in numbers else line)
+        for n, line in enumerate(lines)
+    )

@@ -1,0 +1,108 @@
+"""Markdown → HTML: CommonMark and tables, with HTML off and links only to the web, mail and this site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping, Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import Markup
+
+from .highlight import highlight
+
+Environment = MutableMapping[str, Any]
+
+
+class _Renderer(RendererHTML):
+    """What differs from CommonMark's own output: no style attribute, highlighted code, tables that scroll alone."""
+
+    def fence(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        language = tokens[index].info.split(maxsplit=1)[0] if tokens[index].info.strip() else "text"
+        return f'<pre class="code" tabindex="0"><code>{highlight(tokens[index].content, language)}</code></pre>\n'
+
+    def code_block(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return self.fence(tokens, index, options, env)
+
+    def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return '<div class="scroll" role="region" aria-label="Table" tabindex="0">\n<table>\n'
+
+    def table_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return "</table>\n</div>\n"
+
+    def th_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return f'<th scope="col"{_alignment(tokens[index])}>'
+
+    def td_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return f"<td{_alignment(tokens[index])}>"
+
+    def heading_open(
+        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment
+    ) -> str:
+        tag = _deeper(tokens[index].tag, env)
+        anchor = _anchor(tokens[index + 1].content, env)
+        return f'<{tag} id="{anchor}">' if anchor else f"<{tag}>"
+
+    def heading_close(
+        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment
+    ) -> str:
+        return f"</{_deeper(tokens[index].tag, env)}>\n"
+
+
+class Markdown:
+    """Renders the two kinds of marked-up text that the model has."""
+
+    def __init__(self) -> None:
+        self._parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer)
+        self._parser.enable("table").disable("image")
+        # markdown-it looks this method up on the instance for every link and autolink.
+        self._parser.validateLink = is_safe_link  # type: ignore[method-assign]
+
+    def blocks(self, text: str, *, heading_level: int = 4, anchors: bool = False) -> Markup:
+        """Blocks; the text's highest heading (``##`` or ``#``) becomes ``<h{heading_level}>``.
+
+        With ``anchors`` each heading gets an id made of its words.
+        """
+        env: dict[str, Any] = {"level": heading_level, "anchors": set() if anchors else None}
+        return Markup(self._parser.render(text, env))
+
+    def inline(self, text: str) -> Markup:
+        """One paragraph's content, without the paragraph's tags."""
+        return Markup(self._parser.renderInline(text))
+
+
+def is_safe_link(url: str) -> bool:
+    """Whether a link leads to the web, to mail, or within this site."""
+    scheme = re.match(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):", url)
+    if scheme is None:
+        return not url.lstrip().startswith(("//", "\\"))
+    return scheme[1].lower() in ("http", "https", "mailto")
+
+
+def anchor_of(text: str) -> str:
+    """An id made of a heading's words: lower case, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "section"
+
+
+def _alignment(token: Token) -> str:
+    # markdown-it writes a style attribute, which the site's policy forbids.
+    style = str(token.attrGet("style") or "")
+    return ' class="end"' if "right" in style else ' class="center"' if "center" in style else ""
+
+
+def _deeper(tag: str, env: Environment) -> str:
+    return f"h{min(6, max(2, int(tag[1])) - 2 + int(env['level']))}"
+
+
+def _anchor(text: str, env: Environment) -> str:
+    taken: set[str] | None = env["anchors"]
+    if taken is None:
+        return ""
+    anchor, n = anchor_of(text), 2
+    while anchor in taken:
+        anchor, n = f"{anchor_of(text)}-{n}", n + 1
+    taken.add(anchor)
+    return anchor

@@ -1,0 +1,111 @@
+"""Page → HTML file, and the stylesheet: the only module that knows the templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from . import diagrams, views, words
+from .catalogue import Catalogue
+from .highlight import highlight, highlight_pair
+from .markdown import Markdown
+from .model import Entry, Family
+from .pages import Page, all_pages
+from .signature import parse
+from .write import File
+
+ROOT = Path(__file__).parents[1]
+STYLES = ("tokens", "base", "layout", "parts", "code", "entry", "hub", "print")
+"""The files of static/css, in the order of the cascade."""
+
+_HEADING = re.compile(
+    r'<section data-views="(?P<views>[^"]*)"[^>]*>\s*<h(?P<level>[23]) id="(?P<id>[^"]+)">(?P<text>.*?)</h',
+    re.S,
+)
+
+
+class Renderer:
+    """Renders pages of one catalogue for one address.
+
+    ``base_url`` is the absolute address that the site will have, or empty where it isn't known: links are
+    relative, only canonical links and 404.html need it.
+    """
+
+    def __init__(self, catalogue: Catalogue, base_url: str = "") -> None:
+        self._base_url = base_url.rstrip("/") + "/" if base_url else ""
+        loader = FileSystemLoader(ROOT / "templates")
+        self._environment = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        markdown = Markdown()
+        self._environment.filters.update(
+            blocks=markdown.blocks, inline=markdown.inline, said=words.said, versions=words.version_range
+        )
+        self._environment.globals.update(
+            catalogue=catalogue,
+            contents=contents,
+            diagrams=diagrams,
+            family_symbols=family_symbols(catalogue.content.families),
+            highlight=highlight,
+            highlight_pair=highlight_pair,
+            in_hub=views.in_hub,
+            known_paths={page.url for page in all_pages(catalogue)},
+            phase_number={phase.id: n for n, phase in enumerate(catalogue.content.phases, start=1)},
+            pieces=parse,
+            best_grade=best_grade,
+            words=words,
+        )
+
+    def render(self, page: Page) -> File:
+        """The page as the file at ``page.path``."""
+        template = self._environment.get_template(page.template)
+        text = template.render(page=page, root=self._root(page), canonical=self._canonical(page), **page.data)
+        return File(page.path, text.encode("utf-8"))
+
+    def _root(self, page: Page) -> str:
+        if page.kind == "404":
+            # A host shows this page at any depth, so a relative link would not do.
+            return urlsplit(self._base_url).path or "/"
+        return "../" * page.path.count("/") or "./"
+
+    def _canonical(self, page: Page) -> str:
+        path = page.data["target"] if page.kind == "redirect" else page.url
+        return self._base_url and self._base_url + path
+
+
+def stylesheet(folder: Path = ROOT / "static" / "css") -> File:
+    """The one stylesheet that pages link: the parts in order, without comments and indentation."""
+    text = "\n".join((folder / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
+    bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    lines = (line.strip() for line in bare.splitlines())
+    return File("css/site.css", ("\n".join(line for line in lines if line) + "\n").encode("utf-8"))
+
+
+def contents(article: str) -> list[dict[str, Any]]:
+    """The table of contents of rendered HTML: its sections' headings, those of level 3 under those of level 2."""
+    top: list[dict[str, Any]] = []
+    for match in _HEADING.finditer(article):
+        item: dict[str, Any] = {**match.groupdict(), "text": Markup(match["text"].strip()), "below": []}
+        (top if match["level"] == "2" or not top else top[-1]["below"]).append(item)
+    return top
+
+
+def family_symbols(families: Iterable[Family]) -> Mapping[str, str]:
+    """A sign of two letters for each family, as on a map: its first letter and the first free one after it."""
+    signs: dict[str, str] = {}
+    for family in families:
+        letters = [letter for letter in family.name if letter.isalpha()]
+        free = (letters[0].upper() + letter.lower() for letter in letters[1:])
+        signs[family.id] = next((sign for sign in free if sign not in signs.values()), letters[0].upper())
+    return signs
+
+
+def best_grade(entry: Entry) -> str:
+    """The strongest grade among the entry's causes."""
+    return min((cause.grade for cause in entry.causes), key=views.GRADES.index)

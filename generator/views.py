@@ -1,0 +1,187 @@
+"""What pages show that no field says: derived from the catalogue, pure and sorted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .catalogue import Catalogue
+from .content import LoadedEntry
+from .diagrams import STATES
+from .model import Entry, Grade, Hub, HubPhase, LookAlike, Phase, Signature, System
+
+GRADES: tuple[Grade, ...] = ("reproduced", "source", "maintainer", "reports", "inferred")
+"""Strongest first."""
+
+
+@dataclass(frozen=True)
+class Related:
+    """An entry near another one, and what they share."""
+
+    loaded: LoadedEntry
+    reasons: tuple[str, ...]
+
+
+def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 6) -> tuple[Related, ...]:
+    """The nearest current entries by shared tags, phase and family; look-alikes are listed elsewhere."""
+    entry = loaded.entry
+    apart = {loaded.slug, *(other.entry for other in entry.look_alikes)}
+    apart |= {other.slug for other in catalogue.linked_from.get(loaded.slug, ())}
+    scored = [
+        (-_nearness(entry, other.entry), other.entry.title.casefold(), other)
+        for other in catalogue.current
+        if other.slug not in apart
+    ]
+    near = sorted((item for item in scored if item[0]), key=lambda item: item[:2])[:most]
+    return tuple(Related(other, _shared(catalogue, entry, other.entry)) for _, _, other in near)
+
+
+def _nearness(one: Entry, other: Entry) -> int:
+    tags = len(set(one.tags) & set(other.tags))
+    return 2 * tags + 2 * (one.phase == other.phase) + 2 * (one.family == other.family)
+
+
+def _shared(catalogue: Catalogue, one: Entry, other: Entry) -> tuple[str, ...]:
+    reasons = [catalogue.tags[tag].name for tag in one.tags if tag in other.tags and tag in catalogue.tags]
+    if one.phase == other.phase:
+        reasons.insert(0, "same phase")
+    if one.family == other.family:
+        reasons.insert(0, "same family")
+    return tuple(reasons)
+
+
+def others_naming(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[tuple[LoadedEntry, LookAlike], ...]:
+    """Entries that name this one as their look-alike and that it doesn't name itself, with what they say."""
+    own = {other.entry for other in loaded.entry.look_alikes}
+    return tuple(
+        (other, alike)
+        for other in catalogue.linked_from.get(loaded.slug, ())
+        if other.slug not in own and other.slug != loaded.slug
+        for alike in other.entry.look_alikes
+        if alike.entry == loaded.slug
+    )
+
+
+def neighbours(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[LoadedEntry, ...]:
+    """The other current entries of this one's phase."""
+    return tuple(other for other in catalogue.in_phase(loaded.entry.phase) if other.slug != loaded.slug)
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """Counts that tell a reader what the page holds and how well it is founded."""
+
+    grades: Mapping[Grade, int]
+    logs: Mapping[str, int]
+    sources: int
+
+
+def appearance(entry: Entry) -> Appearance:
+    grades = Counter(cause.grade for cause in entry.causes)
+    return Appearance(
+        grades={grade: grades[grade] for grade in GRADES if grades[grade]},
+        logs=dict(sorted(Counter(log.made for log in entry.logs).items())),
+        sources=sum(signature.source is not None for signature in entry.signatures),
+    )
+
+
+@dataclass(frozen=True)
+class HubRow:
+    """A phase of the hub, with its entries by the state that they touch."""
+
+    number: int
+    phase: Phase
+    hub: HubPhase | None
+    columns: Mapping[str, tuple[LoadedEntry, ...]]
+    """By the names of ``STATES`` and, for all else, ``elsewhere``."""
+
+    @property
+    def entries(self) -> tuple[LoadedEntry, ...]:
+        return tuple(loaded for column in self.columns.values() for loaded in column)
+
+
+def hub_rows(catalogue: Catalogue, hub: Hub) -> tuple[HubRow, ...]:
+    """The phases in the taxonomy's order, which is the order in which a run meets them."""
+    told = {row.phase: row for row in hub.phases}
+    return tuple(
+        HubRow(number, phase, told.get(phase.id), _columns(catalogue, hub.system, phase.id))
+        for number, phase in enumerate(catalogue.content.phases, start=1)
+    )
+
+
+def in_hub(entry: Entry, system: str) -> bool:
+    """Whether an entry has its place in a system's hub."""
+    return any(known.id == system for known in entry.systems) or entry.in_deepspeed is not None
+
+
+def _columns(catalogue: Catalogue, system: str, phase: str) -> dict[str, tuple[LoadedEntry, ...]]:
+    columns: dict[str, list[LoadedEntry]] = {name: [] for name, _ in STATES} | {"elsewhere": []}
+    for loaded in catalogue.in_phase(phase):
+        if in_hub(loaded.entry, system):
+            columns[_column(loaded.entry)].append(loaded)
+    return {name: tuple(entries) for name, entries in columns.items()}
+
+
+def _column(entry: Entry) -> str:
+    """The first kind of state that the entry says it touches."""
+    touched = entry.affected.state.what if entry.affected else ()
+    names = (name.replace("-", "_") for name in touched)
+    return next((name for name in names if name in dict(STATES)), "elsewhere")
+
+
+@dataclass(frozen=True)
+class Message:
+    loaded: LoadedEntry
+    signature: Signature
+
+
+def messages_by_system(catalogue: Catalogue) -> tuple[tuple[System, tuple[Message, ...]], ...]:
+    """Every signature of the current entries under the system that prints it, in the taxonomy's order.
+
+    A signature without a source stands under its entry's first system.
+    """
+    groups: dict[str, list[Message]] = {}
+    for loaded in catalogue.current:
+        for signature in loaded.entry.signatures:
+            named = signature.source.project if signature.source else ""
+            system = named if named in catalogue.systems else loaded.entry.systems[0].id
+            groups.setdefault(system, []).append(Message(loaded, signature))
+    return tuple(
+        (system, tuple(sorted(groups[system.id], key=lambda message: message.signature.text.casefold())))
+        for system in catalogue.content.systems
+        if system.id in groups
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the encyclopedia holds, counted."""
+
+    entries: int
+    complete: int
+    signatures: int
+    sourced: int
+    causes: int
+    grades: Mapping[Grade, int]
+    captured: int
+    composed: int
+    references: int
+
+
+def tally(catalogue: Catalogue) -> Tally:
+    entries = [loaded.entry for loaded in catalogue.current]
+    signatures = [signature for entry in entries for signature in entry.signatures]
+    grades = Counter(cause.grade for entry in entries for cause in entry.causes)
+    made = Counter(log.made for entry in entries for log in entry.logs)
+    return Tally(
+        entries=len(entries),
+        complete=sum(entry.status == "complete" for entry in entries),
+        signatures=len(signatures),
+        sourced=sum(signature.source is not None for signature in signatures),
+        causes=grades.total(),
+        grades={grade: grades[grade] for grade in GRADES},
+        captured=made["captured"],
+        composed=made["composed"],
+        references=len({reference.url for entry in entries for reference in entry.references}),
+    )
