@@ -1,0 +1,1 @@
+"""A log in, the initiating error and rank out."""

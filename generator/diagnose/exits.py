@@ -1,0 +1,142 @@
+"""What launchers and schedulers say of processes that ended: codes, signals, pids, and whose they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .events import Event
+from .knowledge import Knowledge
+from .speaker import Line
+
+SIGTERM = -15
+ENDED_FROM_OUTSIDE = (-1, -2, -15)
+SUMMARY_REACH = 3
+
+
+@dataclass(slots=True)
+class Exit:
+    """A process that ended: ``code`` is negative for a signal, whoever wrote it down."""
+
+    event: Event
+    code: int
+    rank: int | None = None
+    pid: int | None = None
+    victim: bool = False
+    named: bool = True
+
+
+@dataclass(slots=True)
+class Exits:
+    """All exits that were told, and what ties pids to ranks."""
+
+    exits: list[Exit] = field(default_factory=list)
+    rank_of_pid: dict[int, int] = field(default_factory=dict)
+    rank_of_local: dict[int, int] = field(default_factory=dict)
+    victims: set[int] = field(default_factory=set)
+    nodes: set[str] = field(default_factory=set)
+
+    def faults(self) -> list[Exit]:
+        """The exits that are no launcher's doing."""
+        return [each for each in self.exits if not each.victim and each.code not in ENDED_FROM_OUTSIDE]
+
+
+def read_exits(events: list[Event], lines: list[Line], knowledge: Knowledge) -> Exits:
+    """The exits in the order told, each once, with their ranks where a summary or a spawn line tells."""
+    found = Exits()
+    for event in events:
+        for hit in event.hits:
+            _tie(event, hit.captures, found, knowledge)
+    for event in events:
+        if event.role in ("supervisor", "confirmation", "teardown", "death"):
+            _read(event, found, knowledge)
+    for each in found.exits:
+        if each.rank is None and each.pid is not None:
+            each.rank = found.rank_of_pid.get(each.pid)
+        each.victim = each.victim or (each.pid in found.victims and each.code in (-9, SIGTERM))
+    found.exits = _once(found.exits)
+    return found
+
+
+def _tie(event: Event, captures: dict[str, str], found: Exits, knowledge: Knowledge) -> None:
+    """Pids, local ranks and ranks that one line ties together."""
+    if "victim" in captures:
+        found.victims.add(int(captures["victim"]))
+    if "node" in captures:
+        found.nodes.add(captures["node"])
+    if "spawned" in captures:
+        match = knowledge.single["spawn_local"].search(event.line.text)
+        if match:
+            found.rank_of_pid.setdefault(int(match.group(1)), int(match.group(2)))
+    if "rank" in captures and "local" in captures:
+        found.rank_of_local.setdefault(int(captures["local"]), int(captures["rank"]))
+
+
+def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
+    if event.role == "death":
+        found.exits.append(Exit(event, -9, event.rank, event.line.pid))
+        return
+    for hit in event.hits:
+        captures = hit.captures
+        if hit.item.id == "elastic-summary-rank":
+            continue
+        code = _code(hit.item.id, captures, knowledge)
+        if code is None:
+            continue
+        ended = Exit(event, code, _whole(captures.get("rank")), _whole(captures.get("pid")))
+        _place(ended, event, captures, found, knowledge)
+        found.exits.append(ended)
+        return
+
+
+def _place(ended: Exit, event: Event, captures: dict[str, str], found: Exits, knowledge: Knowledge) -> None:
+    """Whose exit it is, as far as the line tells."""
+    local = _whole(captures.get("local"))
+    if local is not None and ended.rank is None:
+        ended.rank = found.rank_of_local.get(local, local)
+    if ended.pid is not None and ended.rank is not None:
+        found.rank_of_pid.setdefault(ended.pid, ended.rank)
+    tasks = captures.get("tasks", "")
+    if tasks and tasks.isascii() and tasks.isdigit():
+        ended.rank = int(tasks)
+    last = knowledge.single["last_local"].search(event.line.text)
+    if ended.rank is None and ended.pid is None and not tasks:
+        ended.named = False
+        if last and int(last.group(1)) == 0 and len(found.nodes) < 2:
+            ended.rank = 0
+
+
+def _code(id: str, captures: dict[str, str], knowledge: Knowledge) -> int | None:
+    if "code" in captures:
+        return _signed(int(captures["code"]))
+    if "number" in captures and id != "elastic-got-signal":
+        return -int(captures["number"])
+    if "signal" in captures and "victim" not in captures and id != "deepspeed-received":
+        number = knowledge.signals.get(captures["signal"])
+        return None if number is None else -number
+    for word, suffix in ((-9, "killed"), (-9, "killed-many"), (-6, "aborted"), (-11, "segfault"), (-7, "bus")):
+        if id == f"srun-{suffix}":
+            return word
+    return None
+
+
+def _signed(code: int) -> int:
+    """A shell's 128+n and the launcher's 256-n as -n."""
+    if 129 <= code <= 159:
+        return 128 - code
+    return code - 256 if 225 <= code <= 255 else code
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None or text.startswith("-") else int(text)
+
+
+def _once(exits: list[Exit]) -> list[Exit]:
+    """Of several words for one exit the first."""
+    seen: set[tuple[int | None, int | None, int]] = set()
+    kept = []
+    for each in exits:
+        key = (each.pid, None, each.code) if each.pid is not None else (None, each.rank, each.code)
+        if key not in seen:
+            seen.add(key)
+            kept.append(each)
+    return kept

@@ -1,0 +1,185 @@
+"""Who said a line: the prefixes that launchers, loggers and clusters put before it, taken off one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .clean import Raw, clean
+from .knowledge import Knowledge, Pattern, Tagged
+
+MAX_PREFIXES = 8
+LABEL_SAMPLE = 200
+
+
+@dataclass(slots=True)
+class Line:
+    """A line with its prefixes taken off.
+
+    ``text`` is all of it, ``body`` what the program itself printed, indentation kept. ``rank`` is the
+    global rank, ``local`` the number inside a node, ``said`` a rank that the message itself names as its
+    speaker (inside a process group it may not be the global one). ``time`` is in milliseconds from the
+    year's start; ``stream`` names whoever printed this, for telling interleaved texts apart.
+    """
+
+    file: int
+    number: int
+    order: int
+    text: str
+    body: str
+    rank: int | None = None
+    local: int | None = None
+    said: int | None = None
+    node: str | None = None
+    pid: int | None = None
+    level: str = ""
+    time: int | None = None
+    logged: bool = False
+    bar: bool = False
+    stream: str = ""
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What the prefixes of one line told."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    logged: bool = False
+
+
+def attribute(raws: list[Raw], names: list[str], knowledge: Knowledge) -> list[Line]:
+    """The kept lines with who said them; ``names`` are the files' names, by number."""
+    texts = [clean(raw.content) for raw in raws]
+    labels = [_labels(file, raws, texts, knowledge) for file in range(len(names))]
+    ranks = [rank_of_name(name, knowledge) for name in names]
+    lines = []
+    for order, (raw, text) in enumerate(zip(raws, texts, strict=True)):
+        lines.append(_line(raw, order, text, labels[raw.file], ranks[raw.file], knowledge))
+    return lines
+
+
+def rank_of_name(name: str, knowledge: Knowledge) -> int | None:
+    """The rank that a file's name or folder tells, such as ``attempt_0/3/stderr.log`` or ``x_rank3.log``."""
+    for tagged in knowledge.files:
+        match = tagged.pattern.search(name.replace("\\", "/"))
+        if match:
+            return int(match.group(1))
+    return None
+
+
+def _labels(file: int, raws: list[Raw], texts: list[str], knowledge: Knowledge) -> list[Tagged]:
+    """The labels that most lines of the file bear, so that they are labels and no part of the text."""
+    sample: list[str] = []
+    for raw, text in zip(raws, texts, strict=True):
+        if raw.file == file and text.strip(" \t"):
+            sample.append(text)
+            if len(sample) == LABEL_SAMPLE:
+                break
+    if len(sample) < 4:
+        return []
+    return [
+        label
+        for label in knowledge.labels
+        if 2 * sum(1 for text in sample if label.pattern.search(text)) > len(sample)
+    ]
+
+
+def _line(
+    raw: Raw, order: int, text: str, labels: list[Tagged], file_rank: int | None, knowledge: Knowledge
+) -> Line:
+    body, bar = _after_bar(text, knowledge)
+    body, taken = _take_prefixes(body, labels, knowledge)
+    if not bar:
+        body, bar = _after_bar(body, knowledge)
+        if bar:
+            body, more = _take_prefixes(body, labels, knowledge)
+            taken.values = {**more.values, **taken.values}
+            taken.logged = taken.logged or more.logged
+    values = taken.values
+    line = Line(raw.file, raw.number, order, text, body, bar=bar, logged=taken.logged)
+    line.rank = _number(values.get("rank"), file_rank)
+    line.local = _number(values.get("local"))
+    line.said = _number(values.get("said"))
+    line.pid = _number(values.get("pid"))
+    line.node = values.get("node")
+    line.level = values.get("level", "")[:1]
+    line.time = _time(values, knowledge)
+    line.stream = _stream(line)
+    return line
+
+
+def _after_bar(text: str, knowledge: Knowledge) -> tuple[str, bool]:
+    """The text after the last progress bar in it, and whether there was one."""
+    if ", " not in text or "]" not in text:
+        return text, False
+    last = None
+    for match in knowledge.single["bar"].finditer(text):
+        last = match
+    if last is None:
+        return text, False
+    return text[last.end() :], True
+
+
+def _take_prefixes(body: str, labels: list[Tagged], knowledge: Knowledge) -> tuple[str, _Taken]:
+    taken = _Taken()
+    for _ in range(MAX_PREFIXES):
+        rest = _take_one(body, labels, knowledge, taken)
+        if rest is None:
+            break
+        body = rest
+    return body, taken
+
+
+def _take_one(body: str, labels: list[Tagged], knowledge: Knowledge, taken: _Taken) -> str | None:
+    for tagged in labels:
+        match = tagged.pattern.search(body)
+        if match:
+            _note(tagged, match.groups(), taken)
+            return body[match.end() :]
+    for tagged in knowledge.prefixes:
+        match = tagged.pattern.search(body)
+        if match and match.end():
+            _note(tagged, match.groups(), taken)
+            taken.logged = taken.logged or "level" in tagged.fields or "minute" in tagged.fields
+            return body[match.end() :]
+    for tagged in knowledge.labels:
+        match = tagged.pattern.search(body)
+        if match and knowledge.single["starter"].search(body[match.end() :]):
+            _note(tagged, match.groups(), taken)
+            return body[match.end() :]
+    return None
+
+
+def _note(tagged: Tagged, groups: tuple[str | None, ...], taken: _Taken) -> None:
+    for name, value in zip(tagged.fields, groups, strict=True):
+        if value is not None and name not in taken.values:
+            taken.values[name] = value
+
+
+def _number(text: str | None, otherwise: int | None = None) -> int | None:
+    return otherwise if text is None else int(text)
+
+
+def _time(values: dict[str, str], knowledge: Knowledge) -> int | None:
+    """Milliseconds from the year's start, every month counted as 31 days: for order and distance only."""
+    if "minute" not in values:
+        return None
+    month = int(values.get("month", "0")) or knowledge.months.get(values.get("monthname", ""), 0)
+    day = int(values.get("day", "0"))
+    seconds = (int(values["hour"]) * 60 + int(values["minute"])) * 60 + int(values["second"])
+    fraction = (values.get("fraction", "") + "000")[:3]
+    return ((month * 31 + day) * 86400 + seconds) * 1000 + int(fraction)
+
+
+def _stream(line: Line) -> str:
+    if line.rank is not None:
+        who = f"r{line.rank}"
+    elif line.pid is not None:
+        who = f"p{line.pid}"
+    elif line.local is not None:
+        who = f"l{line.local}"
+    else:
+        who = ""
+    return f"{line.file}|{line.node or ''}|{who}"
+
+
+__all__ = ["Line", "Pattern", "attribute", "rank_of_name"]

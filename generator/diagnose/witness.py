@@ -1,0 +1,202 @@
+"""Who waited for whom: what the ranks that did not fail tell of the one that did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .events import Event
+from .knowledge import Knowledge
+from .speaker import Line
+
+STORE = ("store-", "rendezvous-")
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A rank's word that it waited: in which process group, at which step, in which operation."""
+
+    rank: int
+    group: str
+    sequence: int
+    operation: str = ""
+    numel: str = ""
+    waited: int = 0
+    line: Line | None = None
+
+
+@dataclass(slots=True)
+class Status:
+    """How far a rank was in a process group."""
+
+    rank: int
+    group: str
+    enqueued: int
+    completed: int
+
+
+@dataclass(slots=True)
+class Testimony:
+    """All that waiting and surviving ranks told."""
+
+    waiting: list[Waiting] = field(default_factory=list)
+    status: list[Status] = field(default_factory=list)
+    named: list[int] = field(default_factory=list)
+    peers: list[int] = field(default_factory=list)
+    store: bool = False
+    witnesses: int = 0
+    reports: int = 0
+
+    @property
+    def waiters(self) -> list[int]:
+        return sorted({each.rank for each in self.waiting})
+
+
+@dataclass(slots=True)
+class Inference:
+    """Whom the testimony points at: ranks, how it is known, and what is missing to be sure."""
+
+    ranks: list[int]
+    code: str
+    missing: str
+    firm: bool = False
+
+
+def hear(events: list[Event], knowledge: Knowledge) -> Testimony:
+    """What the witnesses and the reports of others' deaths tell."""
+    heard = Testimony()
+    for event in events:
+        if event.role in ("witness", "peer", "teardown", "advice"):
+            _hear(event, knowledge, heard)
+    return heard
+
+
+def _hear(event: Event, knowledge: Knowledge, heard: Testimony) -> None:
+    text = event.line.text if event.kind != "exception" else event.whole
+    patterns = knowledge.watchdog
+    rank = _speaker(event, text, knowledge)
+    match = patterns["group"].search(text)
+    group = match.group(1) if match else ""
+    if event.role == "witness":
+        heard.witnesses += 1
+    if event.role == "peer":
+        heard.reports += 1
+        if rank is not None and rank not in heard.peers:
+            heard.peers.append(rank)
+    if event.role in ("witness", "peer") and any(hit.item.id.startswith(STORE) for hit in event.hits):
+        heard.store = True
+    _hear_watchdog(event, text, rank, group, knowledge, heard)
+    _hear_names(text, knowledge, heard)
+
+
+def _hear_watchdog(
+    event: Event, text: str, rank: int | None, group: str, knowledge: Knowledge, heard: Testimony
+) -> None:
+    patterns = knowledge.watchdog
+    timeout = patterns["timeout"].search(text)
+    if timeout and rank is not None:
+        sequence, operation, inside, outside, _, waited = timeout.groups()
+        numel = f"{inside or ''}/{outside or ''}"
+        heard.waiting.append(Waiting(rank, group, int(sequence), operation, numel, int(waited), event.line))
+    detected = patterns["detected"].search(text)
+    if detected and rank is not None and not timeout:
+        heard.waiting.append(Waiting(rank, group, int(detected.group(1)), line=event.line))
+    status = patterns["progress"].search(text)
+    if status and rank is not None:
+        heard.status.append(Status(rank, group, int(status.group(1)), int(status.group(2))))
+
+
+def _hear_names(text: str, knowledge: Knowledge, heard: Testimony) -> None:
+    barrier = knowledge.single["barrier"].search(text)
+    lists = [barrier.group(1)] if barrier else []
+    finished = knowledge.watchdog["finished"].search(text)
+    if finished:
+        lists.append(finished.group(1))
+    for each in lists:
+        for number in each.replace(" ", "").split(","):
+            if number and int(number) not in heard.named:
+                heard.named.append(int(number))
+
+
+def _speaker(event: Event, text: str, knowledge: Knowledge) -> int | None:
+    if event.rank is not None:
+        return event.rank
+    match = knowledge.watchdog["rank"].search(text)
+    if match:
+        return int(match.group(1))
+    match = knowledge.watchdog["group"].search(text) or knowledge.single["aborted"].search(text)
+    if match:
+        return int(match.groups()[-1])
+    return event.line.said if event.line.said is not None else event.line.local
+
+
+def infer(heard: Testimony, members: list[int], closed: bool) -> Inference | None:
+    """Whom the silence points at. ``closed``: the members are known, not only those that were seen."""
+    if heard.named:
+        return Inference(sorted(heard.named), "named-by-witness", "log-of-rank")
+    if heard.waiting:
+        return _from_waiting(heard, members, closed)
+    if heard.store and 0 not in heard.peers:
+        return Inference([0], "store-host", "log-of-rank")
+    if heard.peers:
+        return _from_silence(heard.peers, members)
+    return None
+
+
+def _from_waiting(heard: Testimony, members: list[int], closed: bool) -> Inference | None:
+    behind = _behind(heard)
+    if behind:
+        told = {each.rank for each in heard.status} | set(heard.waiters)
+        return Inference(behind, "behind", "python-stack", firm=closed and told >= set(members))
+    absent = [rank for rank in members if rank not in heard.waiters]
+    if absent:
+        return _from_silence(heard.waiters, members)
+    odd = _odd(heard)
+    if odd:
+        return Inference(odd, "odd-operation", "python-stack")
+    slowest = _slowest(heard)
+    return Inference(slowest, "lowest-sequence", "process-groups") if slowest else None
+
+
+def _behind(heard: Testimony) -> list[int]:
+    """Ranks that never started the step at which the others wait."""
+    groups = sorted({each.group for each in heard.waiting})
+    found: set[int] = set()
+    for group in groups:
+        first = min(each.sequence for each in heard.waiting if each.group == group)
+        found |= {
+            each.rank
+            for each in heard.status
+            if each.group == group and each.enqueued < first and each.rank not in heard.waiters
+        }
+    return sorted(found)
+
+
+def _from_silence(spoke: list[int], members: list[int]) -> Inference | None:
+    silent = [rank for rank in members if rank not in spoke]
+    if not silent or 2 * len(silent) > max(2, len(members)):
+        return None
+    return Inference(silent, "silent", "log-of-rank")
+
+
+def _odd(heard: Testimony) -> list[int]:
+    """The ranks of a minority that ran another operation at the same step."""
+    groups = sorted({(each.group, each.sequence) for each in heard.waiting})
+    for group, sequence in groups:
+        kinds: dict[str, set[int]] = {}
+        for each in heard.waiting:
+            if (each.group, each.sequence) == (group, sequence) and each.operation:
+                kinds.setdefault(f"{each.operation} {each.numel}", set()).add(each.rank)
+        sizes = sorted(len(ranks) for ranks in kinds.values())
+        if len(sizes) > 1 and sizes[0] < sizes[1]:
+            return sorted(next(ranks for _, ranks in sorted(kinds.items()) if len(ranks) == sizes[0]))
+    return []
+
+
+def _slowest(heard: Testimony) -> list[int]:
+    groups = {each.group for each in heard.waiting}
+    if len(groups) != 1:
+        return []
+    lowest = min(each.sequence for each in heard.waiting)
+    if all(each.sequence == lowest for each in heard.waiting):
+        return []
+    return sorted({each.rank for each in heard.waiting if each.sequence == lowest})
