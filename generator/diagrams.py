@@ -41,6 +41,7 @@ _SLICED: Row = ("sliced", "sliced", "sliced")
 _WEIGHTS: Row = ("full", "full", "sliced")
 _WEIGHTS_IN_USE: Row = ("full", "full", "gathered")
 _GRADIENTS: Row = ("full", "sliced", "sliced")
+_GRADIENT_BUFFER: Row = ("none", "none", "sliced")
 
 LAYOUTS: Mapping[str, tuple[Row, Row, Row]] = MappingProxyType(
     {
@@ -48,10 +49,10 @@ LAYOUTS: Mapping[str, tuple[Row, Row, Row]] = MappingProxyType(
         "configuration": (_NONE, _NONE, _NONE),
         "op-build": (_NONE, _NONE, _NONE),
         "construction": (_WEIGHTS, _NONE, _NONE),
-        "initialization": (_WEIGHTS, _NONE, _SLICED),
-        "forward": (_WEIGHTS_IN_USE, _NONE, _SLICED),
+        "initialization": (_WEIGHTS, _GRADIENT_BUFFER, _SLICED),
+        "forward": (_WEIGHTS_IN_USE, _GRADIENT_BUFFER, _SLICED),
         "backward": (_WEIGHTS_IN_USE, _GRADIENTS, _SLICED),
-        "step": (_WEIGHTS, _GRADIENTS, _SLICED),
+        "step": (_WEIGHTS, _SLICED, _SLICED),
         "checkpoint-save": (_WEIGHTS, _NONE, _SLICED),
         "checkpoint-load": (_WEIGHTS, _NONE, _SLICED),
         "pipeline-shutdown": (_WEIGHTS_IN_USE, _NONE, _SLICED),
