@@ -59,6 +59,7 @@ class _Open:
     """A traceback whose exception has not come yet."""
 
     line: Line
+    end: Line
     frames: list[tuple[str, str]] = field(default_factory=list)
     link: str = ""
     before: Event | None = None
@@ -67,6 +68,7 @@ class _Open:
     thread: bool = False
     headless: bool = False
     grouped: bool = False
+    foreign: int = 0
 
 
 @dataclass(slots=True)
@@ -122,6 +124,8 @@ class Reader:
         body = self._without_margin(line, stream)
         if self._python(line, body, stream, hits):
             return
+        for opened in stream.opens:
+            opened.foreign += 1
         event = self._other(line, body, hits)
         if event is not None:
             self._told.events.append(event)
@@ -169,10 +173,13 @@ class Reader:
             return True
         if python["c10"].search(body):
             return True
+        if stream.opens and not hits and body[:2] in ("  ", " \t") and not line.logged:
+            self._source(line, body, stream)
+            return True
         return self._exception(line, body, stream, hits)
 
     def _open(self, line: Line, body: str, stream: _Stream) -> None:
-        opened = _Open(line, grouped=stream.grouped)
+        opened = _Open(line, line, grouped=stream.grouped)
         opened.link, opened.before = stream.link, stream.last if stream.link else None
         if self._knowledge.words["original"] in body and stream.last is not None:
             opened.link, opened.before = "caught", stream.last
@@ -184,18 +191,26 @@ class Reader:
 
     def _frame(self, line: Line, frame: tuple[str, str], stream: _Stream) -> None:
         if not stream.opens:
-            opened = _Open(line, headless=True, grouped=stream.grouped)
+            opened = _Open(line, line, headless=True, grouped=stream.grouped)
             opened.link, opened.before = stream.link, stream.last if stream.link else None
             opened.ignored = stream.seen <= stream.ignore_until
             stream.link = ""
             stream.opens.append(opened)
         stream.tail = None
         stream.opens[-1].frames.append(frame)
+        stream.opens[-1].end, stream.opens[-1].foreign = line, 0
+
+    def _source(self, line: Line, body: str, stream: _Stream) -> None:
+        """A line of source code under its frame, or marks under that."""
+        opened = stream.opens[-1]
+        if opened.frames and body.strip(" \t^~"):
+            opened.end = line
 
     def _exception(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> bool:
         python = self._knowledge.python
         owner = stream
-        match = python["exception_after_frames"].search(body) if stream.opens else None
+        expected = bool(stream.opens) and stream.opens[-1].foreign == 0
+        match = python["exception_after_frames"].search(body) if expected else None
         if match is None:
             match = python["exception_alone"].search(body)
             if match is not None and not stream.opens:
@@ -257,7 +272,7 @@ class Reader:
 
     def _cut(self, left: _Open) -> None:
         """A traceback whose exception never came."""
-        event = Event("cut", left.line, "weak", frames=left.frames, header=left.line.order, rank=left.line.rank)
+        event = Event("cut", left.end, "weak", message=left.end.body.strip(" \t"), frames=left.frames, header=left.line.order, rank=left.line.rank)
         event.ignored, event.quiet = left.ignored, left.quiet
         self._told.events.append(event)
 

@@ -17,6 +17,9 @@ Why = tuple[str, dict[str, str | int]]
 OWN = ("cause", "local")
 KILLS = (-9,)
 SAME_MOMENT = 60_000
+WEAK = {"ambiguous": 0, "wrapper": 1, "weak": 2, "numeric": 2, "plain": 3, "cut": 4}
+ROLES_OF_OTHERS = ("witness", "peer", "supervisor", "teardown", "confirmation", "death")
+PASTED_LINES = 12
 
 
 @dataclass(slots=True)
@@ -305,20 +308,38 @@ def _waited_for_others(death: Exit, scene: Scene) -> bool:
 
 def _weak(scene: Scene) -> Verdict | None:
     """A line that names a fault but often only follows from one."""
-    order = ("ambiguous", "wrapper", "weak", "numeric", "cut")
-    found = [each for each in scene.attempt.events if each.role in order and not each.carried]
+    found = [each for each in scene.attempt.events if each.role in WEAK and not each.carried]
+    if not _failed(scene):
+        found = [each for each in found if each.role != "plain"]
     if not found:
-        return None
-    lines = [each for each in found if each.role != "cut"]
-    if not lines:
-        return Verdict("undecided", None, "log-of-rank", [r for r in [found[0].rank] if r is not None])
-    best = min(lines, key=lambda each: (min(order.index(each.role), 2), each.line.order))
+        return _question(scene)
+    best = min(found, key=lambda each: (WEAK[each.role], each.line.order))
     candidate = Candidate(best.line, best, why=[(f"{best.role}-line", {})], chain=_chain(best))
     _explain(candidate, scene)
-    alike = [each for each in lines if family_of(each.whole) == family_of(best.whole)]
+    alike = [each for each in found if family_of(each.whole) == family_of(best.whole)]
     _give_ranks(candidate, best, alike, scene)
     missing = "first-nccl-warn" if best.role == "ambiguous" else "log-of-rank"
     return Verdict("suspected", candidate, missing, candidate.ranks)
+
+
+def _failed(scene: Scene) -> bool:
+    """Whether anything shows that the run did end, so that a plain complaint may be why."""
+    return bool(scene.exits.faults()) or any(each.role in ("cut", "wrapper") for each in scene.attempt.events)
+
+
+def _question(scene: Scene) -> Verdict | None:
+    """A few lines that somebody pasted and that look like an error: they are asking about these."""
+    shown = [line for line in scene.text.lines if line.body.strip(" \t")]
+    if len(shown) > PASTED_LINES or any(line.bar or line.level in ("D", "I", "W") for line in shown if line.level):
+        return None
+    if any(each.role in ROLES_OF_OTHERS for each in scene.attempt.events):
+        return None
+    asked = next((line for line in shown if scene.knowledge.single["question"].search(line.body)), None)
+    if asked is None:
+        return None
+    ranks = [] if asked.rank is None else [asked.rank]
+    candidate = Candidate(asked, None, ranks, why=[("pasted-line", {})])
+    return Verdict("suspected", candidate, "launcher-output", [])
 
 
 def _waited_before(scene: Scene, weak: Verdict) -> bool:
@@ -332,7 +353,7 @@ def _waited_before(scene: Scene, weak: Verdict) -> bool:
 
 
 def _inferred(inferred: Inference) -> Verdict:
-    candidate = Candidate(None, None, inferred.ranks, role="cause", why=[(inferred.code, {})])
+    candidate = Candidate(inferred.line, None, inferred.ranks, role="cause", why=[(inferred.code, {})])
     if inferred.code == "named-by-witness" or inferred.code == "silent" or inferred.code == "store-host":
         candidate.why.append(("others-waited", {}))
     return Verdict("supported" if inferred.firm else "suspected", candidate, inferred.missing, inferred.ranks)

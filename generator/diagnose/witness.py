@@ -59,6 +59,7 @@ class Inference:
     code: str
     missing: str
     firm: bool = False
+    line: Line | None = None
 
 
 def hear(events: list[Event], knowledge: Knowledge) -> Testimony:
@@ -67,7 +68,15 @@ def hear(events: list[Event], knowledge: Knowledge) -> Testimony:
     for event in events:
         if event.role in ("witness", "peer", "teardown", "advice"):
             _hear(event, knowledge, heard)
+    _join_groups(heard)
     return heard
+
+
+def _join_groups(heard: Testimony) -> None:
+    """Gives a timeout line, which names no group, the group of the same rank's next line on that step."""
+    groups = {(each.rank, each.sequence): each.group for each in reversed(heard.waiting) if each.group}
+    for each in heard.waiting:
+        each.group = each.group or groups.get((each.rank, each.sequence), "")
 
 
 def _hear(event: Event, knowledge: Knowledge, heard: Testimony) -> None:
@@ -143,6 +152,9 @@ def infer(heard: Testimony, members: list[int], closed: bool) -> Inference | Non
 
 
 def _from_waiting(heard: Testimony, members: list[int], closed: bool) -> Inference | None:
+    odd = _odd(heard)
+    if odd:
+        return Inference(odd, "odd-operation", "python-stack", line=_line_of(odd, heard))
     behind = _behind(heard)
     if behind:
         told = {each.rank for each in heard.status} | set(heard.waiters)
@@ -150,9 +162,6 @@ def _from_waiting(heard: Testimony, members: list[int], closed: bool) -> Inferen
     absent = [rank for rank in members if rank not in heard.waiters]
     if absent:
         return _from_silence(heard.waiters, members)
-    odd = _odd(heard)
-    if odd:
-        return Inference(odd, "odd-operation", "python-stack")
     slowest = _slowest(heard)
     return Inference(slowest, "lowest-sequence", "process-groups") if slowest else None
 
@@ -179,17 +188,34 @@ def _from_silence(spoke: list[int], members: list[int]) -> Inference | None:
 
 
 def _odd(heard: Testimony) -> list[int]:
-    """The ranks of a minority that ran another operation at the same step."""
-    groups = sorted({(each.group, each.sequence) for each in heard.waiting})
-    for group, sequence in groups:
-        kinds: dict[str, set[int]] = {}
+    """The ranks that ran another operation, or another size, at the same step: the minority.
+
+    Of two that differ, the one that has come less far.
+    """
+    for group, sequence in sorted({(each.group, each.sequence) for each in heard.waiting}):
+        kinds: dict[str, list[int]] = {}
         for each in heard.waiting:
             if (each.group, each.sequence) == (group, sequence) and each.operation:
-                kinds.setdefault(f"{each.operation} {each.numel}", set()).add(each.rank)
-        sizes = sorted(len(ranks) for ranks in kinds.values())
-        if len(sizes) > 1 and sizes[0] < sizes[1]:
-            return sorted(next(ranks for _, ranks in sorted(kinds.items()) if len(ranks) == sizes[0]))
+                ranks = kinds.setdefault(f"{each.operation} {each.numel}", [])
+                if each.rank not in ranks:
+                    ranks.append(each.rank)
+        if len(kinds) < 2:
+            continue
+        sides = sorted(kinds.values(), key=lambda ranks: (len(ranks), _furthest(ranks, group, heard)))
+        first, second = sides[0], sides[1]
+        if len(first) < len(second) or _furthest(first, group, heard) < _furthest(second, group, heard):
+            return sorted(first)
     return []
+
+
+def _furthest(ranks: list[int], group: str, heard: Testimony) -> int:
+    """How far the ranks had come, by their last enqueued step."""
+    told = [each.enqueued for each in heard.status if each.group == group and each.rank in ranks]
+    return max(told, default=-1)
+
+
+def _line_of(ranks: list[int], heard: Testimony) -> Line | None:
+    return next((each.line for each in heard.waiting if each.rank in ranks), None)
 
 
 def _slowest(heard: Testimony) -> list[int]:
