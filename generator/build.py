@@ -8,10 +8,9 @@ from pathlib import Path
 
 from . import search_index
 from .catalogue import Catalogue
-from .checks import run_checks
+from .checks import examine
 from .content import Content
 from .finding import Finding
-from .load import load
 from .pages import all_pages
 from .render import Renderer, stylesheet
 from .write import File, write_site
@@ -43,7 +42,7 @@ class Result:
 def build(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Result:
     """Build the site, or write nothing where a finding forbids it. Raises SiteError where it can't be written."""
     progress("checking")
-    content, findings = gather(options.content or options.root / "content")
+    content, findings = examine(options.content or options.root / "content")
     if forbids(findings, options.strict):
         progress("")
         return Result(tuple(findings), False, len(content.entries))
@@ -53,12 +52,6 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
     written = write_site(files, options.out, finish=search_index.index)
     progress("")
     return Result(tuple(findings), True, len(content.entries), written)
-
-
-def gather(folder: Path) -> tuple[Content, list[Finding]]:
-    """The content that loads, and all that is wrong with the folder, sorted."""
-    content, findings = load(folder)
-    return content, sorted([*findings, *run_checks(content)])
 
 
 def forbids(findings: list[Finding], strict: bool) -> bool:

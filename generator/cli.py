@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from . import __version__
-from .checks import CODES
+from .checks import CODES, examine
 from .finding import Finding, Format, format_findings
 from .validate import did_you_mean
 
@@ -153,13 +153,9 @@ def check_command(
     if explain:
         typer.echo(explain_code(explain))
         return 0
-    from .checks import run_checks
-    from .load import load
-
     folder = content_folder(content)
     prefixes = [_target_prefix(folder, target) for target in targets or []]
-    loaded, findings = load(folder)
-    findings = sorted([*findings, *run_checks(loaded)])
+    loaded, findings = examine(folder)
     wanted = [finding for finding in findings if not prefixes or _is_under(finding.path, prefixes)]
     typer.echo(format_findings(wanted, fmt), nl=False)
     if not quiet:

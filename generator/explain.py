@@ -105,7 +105,7 @@ def _item(text: str) -> str:
 
 def _markdown(text: str, indent: str = "") -> str:
     """Paragraphs and items wrapped; code and tables as they are."""
-    shown = ""
+    shown, is_after_item = "", False
     for block in re.split(
         r"(^ *```.*?^ *```$)|\n\s*\n|\n(?=\s*(?:[-*+]|[0-9]+\.)\s)", text, flags=re.M | re.S
     ):

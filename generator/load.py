@@ -148,6 +148,9 @@ class _Loader:
 
     def _page(self, path: Path, data: bytes) -> TextPage | None:
         name = self._shown(path)
+        if not is_slug(path.stem):
+            message = f"the page's name {shown(path.stem)} is no slug"
+            self.report(path, "bad-slug", message, "lower-case letters, digits and single hyphens")
         text, findings = decode(name, data)
         self.findings += findings
         if text is None:

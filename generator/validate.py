@@ -178,7 +178,7 @@ def model_at(kind: Any, where: FieldPath) -> type[BaseModel] | None:
 
 
 def _is_required(kind: Any, where: FieldPath) -> bool:
-    parent = model_at(kind, where[:-1])
+    parent = model_at(kind, where[:-1]) if where else None
     fields = parent.model_fields.items() if parent else ()
     return all(info.is_required() for name, info in fields if where[-1] in (name, info.alias))
 

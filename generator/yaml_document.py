@@ -88,7 +88,7 @@ def compose(path: str, text: str) -> tuple[Document | None, list[Finding]]:
     except _Stop:
         return None, composer.findings
     except yaml.MarkedYAMLError as error:
-        return None, [*composer.findings, _syntax_finding(path, text, error)]
+        return None, [*composer.findings, _syntax_finding(path, text, error, composer.reached)]
     composer.find_tabs()
     if composer.documents == 0:
         composer.report("empty", None, "the file holds nothing")
@@ -126,6 +126,8 @@ class _Composer:
     """Spans of block and quoted scalars, in which a tab is text."""
     root: Value = None
     documents: int = 0
+    reached: int = 0
+    """Where the latest event starts."""
 
     def take(self, event: yaml.Event) -> None:
         handlers: Mapping[type[yaml.Event], Callable[[Any], None]] = {
@@ -137,6 +139,7 @@ class _Composer:
             yaml.SequenceEndEvent: self._close,
             yaml.MappingEndEvent: self._close,
         }
+        self.reached = event.start_mark.index if event.start_mark else self.reached
         handler = handlers.get(type(event))
         if handler is not None:
             handler(event)
@@ -262,7 +265,7 @@ def _is_blank(text: str, index: int) -> bool:
 
 
 def _tab_finding(path: str, text: str, index: int) -> Finding:
-    line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+    line, column = _line_and_column(text, index)
     return Finding(path, line, column, "tab", "error", "a tab indents this line", "indent with spaces")
 
 
@@ -337,7 +340,7 @@ _SYNTAX: tuple[tuple[str, str, str], ...] = (
 """What libyaml says (a part of it), what that means, what to do."""
 
 
-def _syntax_finding(path: str, text: str, error: yaml.MarkedYAMLError) -> Finding:
+def _syntax_finding(path: str, text: str, error: yaml.MarkedYAMLError, reached: int) -> Finding:
     problem = error.problem or "this is not YAML"
     context = error.context or ""
     mark = error.problem_mark or error.context_mark
@@ -346,9 +349,29 @@ def _syntax_finding(path: str, text: str, error: yaml.MarkedYAMLError) -> Findin
     for tab_mark in (error.problem_mark, error.context_mark):
         if (index := _indenting_tab(text, tab_mark)) is not None:
             return _tab_finding(path, text, index)
+    if mark is not None and (opening := _runaway_quote(text, reached, mark)) is not None:
+        line, column = _line_and_column(text, opening)
+        message = f"the quote that opens here is closed only in line {mark.line + 1}"
+        return Finding(path, line, column, "syntax", "error", message, "close it where the text ends")
     message, hint = next(((m, h) for said, m, h in _SYNTAX if said in problem), (problem, ""))
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-    return Finding(path, line, column, "syntax", "error", message, hint)
+    code = "nesting" if "nesting" in problem else "syntax"
+    return Finding(path, line, column, code, "error", message, hint)
+
+
+def _runaway_quote(text: str, reached: int, mark: Any) -> int | None:
+    """Index of a quote, not before ``reached``, whose text runs over a line's end to just before the mark."""
+    quote = _QUOTED.search(text, reached, mark.index)
+    if quote is None or "\n" not in quote["text"]:
+        return None
+    return quote.start("text") if text.count("\n", 0, quote.end()) == mark.line else None
+
+
+_QUOTED = re.compile(r"""(?<![^\s\[{,])(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""", re.DOTALL)
+
+
+def _line_and_column(text: str, index: int) -> tuple[int, int]:
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
 def _indenting_tab(text: str, mark: Any) -> int | None:

@@ -8,6 +8,7 @@ the module brings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from .. import load, validate, yaml_document
 from ..catalogue import Catalogue
@@ -80,6 +81,12 @@ CODES: Mapping[str, Explanation] = {
     code: said for module in _EXPLAINED for code, said in module.CODES.items()
 }
 """Every code that ``load`` or a check emits, and what it means."""
+
+
+def examine(folder: Path) -> tuple[Content, list[Finding]]:
+    """The content of a folder as far as it loads, and all that is wrong with it, sorted."""
+    content, findings = load.load(folder)
+    return content, sorted([*findings, *run_checks(content)])
 
 
 def run_checks(content: Content) -> list[Finding]:

@@ -1,0 +1,115 @@
+"""What the checks need beyond the table of malformed content: closure of the codes, speed, formats."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from generator.checks import CODES, examine
+from generator.checks.sentences import sentences_of
+from generator.checks.texts import texts
+from generator.finding import Finding, format_findings
+from generator.load import load
+
+from .malformed.table import CHANGES, TREES, WHOLES
+
+ROOT = Path(__file__).parents[1]
+RIGHT = Path(__file__).parent / "malformed" / "content"
+TESTED_ELSEWHERE = {"unreadable": "test_load, since the superuser may read everything"}
+
+
+def test_every_code_has_a_case() -> None:
+    cases = {case.code for case in (*CHANGES, *WHOLES, *TREES)}
+    assert cases | TESTED_ELSEWHERE.keys() == CODES.keys()
+    assert not cases & TESTED_ELSEWHERE.keys()
+
+
+def test_every_code_is_explained_in_a_sentence() -> None:
+    assert all(said.text.endswith((".", ":")) for said in CODES.values())
+    assert all(bool(said.bad) == bool(said.good) for said in CODES.values())
+
+
+def test_the_content_has_no_errors() -> None:
+    _, findings = examine(ROOT / "content")
+    assert [str(finding) for finding in findings if finding.severity == "error"] == []
+
+
+def test_a_hundred_entries_are_checked_in_seconds(tmp_path: Path) -> None:
+    """The bar is two seconds for the real content; this is a hundred entries, with room for a busy machine."""
+    content = shutil.copytree(RIGHT, tmp_path / "content")
+    for number in range(100):
+        folder = shutil.copytree(content / "failures/port-taken", content / f"failures/copy-{number}")
+        entry = folder / "entry.yaml"
+        entry.write_text(entry.read_text().replace("[Errno 98]", f"[Errno {number + 1000}]"))
+    start = time.process_time()
+    _, findings = examine(content)
+    assert time.process_time() - start < 5
+    assert {finding.code for finding in findings} == {"repeated-sentence"}
+
+
+def test_sentences_are_split_where_a_reader_stops() -> None:
+    loaded = load(RIGHT)[0].entries[0]
+    said = {" ".join(sentence.words) for sentence in sentences_of(loaded)}
+    assert "a save streams tensors through the page cache" in said
+    assert "the checkpoint that it was writing is cut short" in said
+    assert not any("import shutil" in sentence for sentence in said)
+
+
+def test_texts_know_their_kind_and_their_yaml_key() -> None:
+    entry = load(RIGHT)[0].entries[0].entry
+    kinds = {text.field: text.kind for text in texts(entry)}
+    assert kinds[("title",)] == "plain"
+    assert kinds[("logs", 0, "from")] == "inline"
+    assert kinds[("causes", 0, "text")] == "markdown"
+    assert kinds[("signatures", 0, "unless", 0)] == "template"
+    assert kinds[("prevention", "smoke_test", "snippet", "code")] == "code"
+
+
+FINDINGS = [
+    Finding("content/a b/entry.yaml", 3, 7, "tab", "error", "a tab, 100% sure", "use spaces\nonly"),
+    Finding("content/é.yaml", 1, 1, "filler", "warning", "says 'nothing'"),
+]
+
+
+def test_text_is_one_line_a_finding_with_its_hint() -> None:
+    text = format_findings(FINDINGS[1:])
+    assert text == "content/é.yaml:1:1: warning filler: says 'nothing'\n"
+    assert format_findings([]) == ""
+
+
+def test_json_holds_every_field() -> None:
+    assert json.loads(format_findings(FINDINGS, "json"))[0] == {
+        "path": "content/a b/entry.yaml",
+        "line": 3,
+        "column": 7,
+        "code": "tab",
+        "severity": "error",
+        "message": "a tab, 100% sure",
+        "hint": "use spaces\nonly",
+    }
+    assert json.loads(format_findings([], "json")) == []
+
+
+def test_github_annotations_are_escaped() -> None:
+    first = format_findings(FINDINGS, "github").splitlines()[0]
+    assert first == (
+        "::error file=content/a b/entry.yaml,line=3,col=7,title=tab::a tab, 100%25 sure (use spaces%0Aonly)"
+    )
+
+
+def test_sarif_names_rules_and_places() -> None:
+    run = json.loads(format_findings(FINDINGS, "sarif"))["runs"][0]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["filler", "tab"]
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "content/a%20b/entry.yaml"
+    assert location["region"] == {"startLine": 3, "startColumn": 7}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_right_side_of_an_explanation_is_not_the_wrong_side(code: str) -> None:
+    said = CODES[code]
+    assert not said.bad or said.bad != said.good

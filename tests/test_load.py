@@ -1,0 +1,222 @@
+"""Content that is right loads whole; content that is wrong gives a finding at the place, whatever it is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generator.checks import CODES, examine
+from generator.cli import run
+from generator.load import load
+from generator.model import Entry
+from generator.validate import validate
+from generator.yaml_document import compose, read_document
+
+from .malformed.table import CHANGES, ENTRY, MARK, SHORT, TREES, WHOLES, Change, Tree, Whole
+
+RIGHT = Path(__file__).parent / "malformed" / "content"
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """A copy of the small folder in which nothing is wrong."""
+    return shutil.copytree(RIGHT, tmp_path / "content")
+
+
+def test_the_right_folder_has_no_findings() -> None:
+    content, findings = examine(RIGHT)
+    assert findings == []
+    assert [loaded.slug for loaded in content.entries] == ["disk-full", "port-taken"]
+    assert content.entries[0].files.keys() == {"near-miss.log", "run.log"}
+    assert content.pages[0].body == "A page with a [link](../contribute/).\n"
+
+
+@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.name)
+def test_change(case: Change, content: Path) -> None:
+    path = content / case.file
+    text = path.read_text()
+    assert case.old in text, "the case's old text is gone"
+    marked = text.replace(case.old, case.new, 1)
+    path.write_bytes(marked.replace(MARK, "").encode())
+    place = _place_of_mark(marked) if MARK in marked else None
+    _expect(content, case.file, case.code, place)
+
+
+@pytest.mark.parametrize("case", WHOLES, ids=lambda case: case.name)
+def test_whole(case: Whole, content: Path) -> None:
+    (content / case.file).write_bytes(case.data)
+    _expect(content, case.file, case.code, (case.line, case.column))
+
+
+@pytest.mark.parametrize("case", TREES, ids=lambda case: case.name)
+def test_tree(case: Tree, content: Path) -> None:
+    case.change(content)
+    _expect(content, case.path, case.code, (case.line, case.column), is_path_start=True)
+
+
+def _place_of_mark(text: str) -> tuple[int, int]:
+    before = text[: text.index(MARK)]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def _expect(
+    content: Path, file: str, code: str, place: tuple[int, int] | None, is_path_start: bool = False
+) -> None:
+    """The finding is there and the command fails where it is an error, as a person would see it."""
+    _, findings = examine(content)
+    path = f"content/{file}"
+    assert {finding.code for finding in findings} <= CODES.keys()
+    shown = "\n".join(map(str, findings)) or "no finding"
+    found = [
+        f
+        for f in findings
+        if f.code == code and (f.path.startswith(path) if is_path_start else f.path == path)
+    ]
+    assert found, f"no {code} in {path}; instead:\n{shown}"
+    if place is not None:
+        assert place in [(f.line, f.column) for f in found], f"none at {place}; instead:\n{shown}"
+    strict = ["--strict"] if found[0].severity == "warning" else []
+    assert run(["check", "--quiet", "--content", str(content), *strict]) == 1
+
+
+def test_all_errors_are_told_at_once(content: Path) -> None:
+    path = content / SHORT
+    text = path.read_text()
+    for old, new in (
+        ("family: launch", "family: [x]"),
+        ("status: short", "status: brief"),
+        ("    yes:", "    yess:"),
+    ):
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+    _, findings = load(content)
+    assert [finding.code for finding in findings] == [
+        "wrong-choice",
+        "wrong-type",
+        "missing-key",
+        "unknown-key",
+    ]
+
+
+def test_an_error_in_one_entry_leaves_the_others(content: Path) -> None:
+    (content / SHORT).write_text("title: [")
+    loaded, findings = examine(content)
+    assert [entry.slug for entry in loaded.entries] == ["disk-full"]
+    assert loaded.broken == {"port-taken"}
+    # What others say of the broken entry is not called wrong.
+    assert {finding.path for finding in findings} == {f"content/{SHORT}"}
+
+
+def test_what_the_system_refuses_is_a_finding(content: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *arguments: object) -> object:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    _, findings = load(content)
+    assert {finding.code for finding in findings} == {"unreadable"}
+
+
+def test_hidden_names_are_not_content(content: Path) -> None:
+    (content / "failures/port-taken/.entry.yaml.swp").write_bytes(b"\xff")
+    (content / ".git").mkdir()
+    assert examine(content)[1] == []
+
+
+def test_only_the_taxonomy_is_required(content: Path) -> None:
+    for folder in ("failures", "hubs", "lines", "pages", "healthy"):
+        shutil.rmtree(content / folder)
+    loaded, findings = examine(content)
+    assert (loaded.entries, loaded.hubs, findings) == ((), (), [])
+
+
+def test_scalars_stay_texts_and_nulls_are_none() -> None:
+    document, findings = compose("x.yaml", 'a: no\nb: 1e3\nc: 2026-01-01\nd: ~\ne: "null"\nf:\n- on\n')
+    assert findings == []
+    assert document is not None
+    assert document.value == {"a": "no", "b": "1e3", "c": "2026-01-01", "d": None, "e": "null", "f": ["on"]}
+
+
+STYLES = {
+    "plain": "a: one\n  two X three\n",
+    "single": "a: 'it''s one\n  two X three'\n",
+    "double": 'a: "\\u006fne \\"q\\" \\\n  two\\tX three"\n',
+    "literal": "a: |\n  one\n\n    two X\n  three\n",
+    "folded": "a: >-\n  one\n  two X\n\n  three\n",
+    "indented": "a: |2-\n    one\n  two X three\n",
+}
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+def test_a_place_inside_a_text_is_that_of_the_file(text: str) -> None:
+    document, _ = compose("x.yaml", text)
+    assert document is not None
+    assert isinstance(document.value, dict)
+    value = document.value["a"]
+    before = text[: text.index("X")]
+    expected = before.count("\n") + 1, len(before) - before.rfind("\n")
+    assert document.positions.within(("a",), value, value.index("X")) == expected
+
+
+def test_places_of_fields() -> None:
+    document, _ = compose("x.yaml", "a:\n  - b: 1\n    c: {d: 2}\n")
+    assert document is not None
+    places = document.positions.places
+    assert places[("a",)] == (1, 1)
+    assert places[("a", 0)] == (2, 5)
+    assert places[("a", 0, "b")] == (2, 8)
+    assert places[("a", 0, "c")] == (3, 8)
+    assert places[("a", 0, "c", "d")] == (3, 12)
+    assert document.positions.of(("a", 0, "x", "y")) == (2, 5)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300))
+def test_no_bytes_raise(data: bytes) -> None:
+    document, findings = read_document("x.yaml", data)
+    assert document is not None or findings
+    assert all(f.line >= 1 and f.column >= 1 for f in findings)
+
+
+YAML_PIECES = st.sampled_from(
+    ["a", ": ", ":", "- ", "\n", "  ", "\n  ", "\t", "'", '"', "|\n", ">-\n", "[", "]", "{", "}", ",", "#", " #",
+     "&a ", "*a", "!t ", "?", "? ", "---\n", "...\n", "%", "~", "\\", "\\x4", "\r\n", "é", "💥"]
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(YAML_PIECES, max_size=40).map("".join))
+def test_no_yaml_raises(text: str) -> None:
+    document, findings = read_document("x.yaml", text.encode())
+    assert document is not None or findings
+
+
+LINES_OF_ENTRY = (RIGHT / ENTRY).read_text().splitlines(keepends=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_damage_to_an_entry_raises(data: st.DataObject) -> None:
+    """Lines lost, doubled, swapped, cut or filled with pieces of YAML: findings or an entry, never an error."""
+    lines = list(LINES_OF_ENTRY)
+    for _ in range(data.draw(st.integers(1, 4))):
+        i, j = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+        damage = data.draw(st.sampled_from(["lose", "double", "swap", "cut", "fill"]))
+        if damage == "lose" and len(lines) > 1:
+            del lines[i]
+        elif damage == "double":
+            lines.insert(j, lines[i])
+        elif damage == "swap":
+            lines[i], lines[j] = lines[j], lines[i]
+        elif damage == "cut":
+            lines[i] = lines[i][: data.draw(st.integers(0, len(lines[i])))]
+        else:
+            lines[i] = lines[i].rstrip("\n") + data.draw(YAML_PIECES) + "\n"
+    document, findings = read_document("entry.yaml", "".join(lines).encode())
+    if document is not None:
+        entry, more = validate(Entry, document, findings)
+        assert entry is not None or findings or more
+        assert all(finding.code in CODES for finding in more)
