@@ -24,7 +24,7 @@ SAID: dict[Layout, tuple[str, ...]] = {
     "none": ("none", "untouched", "not saved"),
     "full": ("full",),
     "sliced": ("slice",),
-    "gathered": ("gathered",),
+    "gathered": ("gathered", "full until"),
 }
 """What a cell says of each layout: the words are the same in all cells, so that one compares them at a glance."""
 LONG = 60
