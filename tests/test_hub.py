@@ -47,8 +47,9 @@ def cells(row: HubPhase) -> Iterator[tuple[State, str, str]]:
 
 
 def prose(row: HubPhase) -> Iterator[str]:
+    """A row's texts; what stages share is said alike in each of their cells and counts once."""
     yield from (row.text, row.offload, row.watch)
-    yield from (text for _, _, text in cells(row))
+    yield from {(state, text): text for state, _, text in cells(row)}.values()
 
 
 def test_every_phase_stands_once_and_in_order() -> None:
