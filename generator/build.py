@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import search_index
+from .bundle import bundle_files
 from .catalogue import Catalogue
 from .checks import examine
 from .content import Content
@@ -67,7 +68,7 @@ def site_files(content: Content, root: Path, base_url: str = "") -> list[File]:
         replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")
         for page in all_pages(catalogue)
     ]
-    return [*pages, stylesheet(), *static_files(root / "static")]
+    return [*pages, stylesheet(), *bundle_files(catalogue), *static_files(root / "static")]
 
 
 def static_files(folder: Path) -> Iterator[File]:

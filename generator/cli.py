@@ -6,12 +6,15 @@ told in one line on standard error.
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +24,8 @@ from .finding import Finding, Format, format_findings
 from .validate import did_you_mean
 
 ROOT = Path(__file__).parents[1]
+MAX_TEXT_BYTES = 1_000_000
+"""Of standard input, for ``find``: a pasted text, not a log."""
 
 app = typer.Typer(
     add_completion=False,
@@ -138,6 +143,33 @@ def build_command(
     return 0
 
 
+@app.command(name="serve")
+def serve_command(
+    content: ContentOption = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0 is any free port.")
+    ] = 8000,
+    quiet: QuietOption = False,
+) -> int:
+    """Serve the site on this machine, and rebuild it on a change."""
+    from .serve import Options, serve
+
+    def say(line: str) -> None:
+        if not quiet or line.startswith("http://"):
+            typer.echo(line)
+            sys.stdout.flush()
+
+    options = Options(content=content_folder(content), port=port)
+    try:
+        serve(options, say)
+    except OSError as error:
+        reason = "is taken" if error.errno == errno.EADDRINUSE else f"can't be used: {error.strerror}"
+        raise Problem(
+            f"port {port} of 127.0.0.1 {reason}; name another with --port, 0 is any free one"
+        ) from error
+    return 0
+
+
 @app.command(name="check")
 def check_command(
     targets: Annotated[
@@ -211,6 +243,33 @@ def new_command(
     return 0
 
 
+@app.command(name="find")
+def find_command(
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="[TEXT]", help="An error text; without it, or with -, standard input."),
+    ] = None,
+    number: Annotated[int, typer.Option("-n", min=1, help="At most so many entries.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Rank the entries for an error text."""
+    from .find import Finder
+
+    if text is None or text == "-":
+        text = sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
+    found = Finder(_bundle(content)).find(text, number)
+    if as_json:
+        typer.echo(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
+        return 0
+    for one in found:
+        typer.echo(f"{one.score:4}  {one.entry}\n      {one.title}")
+    if not found and not quiet:
+        typer.echo("no entry is known for this text", err=True)
+    return 0
+
+
 @app.command(name="explain")
 def explain_command(
     slug: Annotated[str, typer.Argument(metavar="SLUG")],
@@ -243,6 +302,26 @@ def content_folder(given: Path | None) -> Path:
         if (folder / "taxonomy").is_dir():
             return folder
     raise Problem("no content folder here; name one with --content DIR")
+
+
+def _bundle(content: Path | None) -> Mapping[str, Any]:
+    """The signature bundle: of the content folder, or the one that an installation carries. Raises Problem."""
+    carried = resources.files(__package__) / "signatures.json"
+    if content is None and carried.is_file():
+        carried_bundle: Mapping[str, Any] = json.loads(carried.read_bytes())
+        return carried_bundle
+    from .bundle import bundle
+    from .catalogue import Catalogue
+    from .load import load
+    from .signature import TemplateError
+
+    loaded, _ = load(content_folder(content))
+    if loaded.broken:
+        typer.echo(f"without the entries that have errors: {', '.join(sorted(loaded.broken))}", err=True)
+    try:
+        return bundle(Catalogue(loaded))
+    except TemplateError as error:
+        raise Problem(f"the content has errors, see: check ({error})") from error
 
 
 def explain_code(code: str) -> str:

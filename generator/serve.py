@@ -1,0 +1,290 @@
+"""The site in memory, served on this machine alone; a change in content, templates or static rebuilds it.
+
+While there are errors, the last good site stays, with the findings laid over it. What only this server adds
+to a page (a script that waits for changes, the findings) comes from its own files, so the site's policy
+holds here as it does for readers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import socket
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jinja2
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+from watchfiles import awatch
+
+from . import search_index
+from .build import ROOT, forbids, site_files
+from .checks import examine
+from .write import SiteError, arrange
+
+POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; base-uri 'none'"
+KEEP_ALIVE_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to serve, and where: port 0 is any free one."""
+
+    content: Path = ROOT / "content"
+    root: Path = ROOT
+    port: int = 8000
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One build: its files, or None and the problems that forbid it."""
+
+    files: Mapping[str, bytes] | None
+    problems: tuple[str, ...] = ()
+
+
+def serve(options: Options, say: Callable[[str], None]) -> None:
+    """Serve until interrupted; ``say`` gets the address once it can be opened. Raises OSError for a taken port."""
+    listener = socket.create_server(("127.0.0.1", options.port))
+    with listener, suppress(KeyboardInterrupt):
+        asyncio.run(_serve(options, listener, say))
+
+
+def make(options: Options) -> Snapshot:
+    """Build in memory, without the full-text index."""
+    content, findings = examine(options.content)
+    if forbids(findings, strict=False):
+        return Snapshot(None, tuple(str(finding) for finding in findings))
+    try:
+        return Snapshot(arrange(site_files(content, options.root)))
+    except jinja2.TemplateError as error:
+        place = f"{error.filename}:{error.lineno}: " if isinstance(error, jinja2.TemplateSyntaxError) else ""
+        return Snapshot(None, (f"{place}template: {error.message}",))
+    except (SiteError, OSError) as error:
+        return Snapshot(None, (str(error),))
+
+
+@dataclass
+class Site:
+    """What is served at this moment."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    index: Mapping[str, bytes] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    version: int = field(default_factory=time.time_ns)
+    closing: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Serve the snapshot, or the former site under its problems, and let every open page reload."""
+        self.files = self.files if snapshot.files is None else snapshot.files
+        self.problems = snapshot.problems
+        self.version += 1
+        self.wake()
+
+    def wake(self) -> None:
+        former, self.changed = self.changed, asyncio.Event()
+        former.set()
+
+
+async def _serve(options: Options, listener: socket.socket, say: Callable[[str], None]) -> None:
+    site = Site()
+    site.take(await asyncio.to_thread(make, options))
+    _tell(site, say)
+    config = uvicorn.Config(application(site), log_level="warning", access_log=False, lifespan="off")
+    server = _Server(config, site, lambda: say(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
+    background = [
+        asyncio.create_task(_watch(options, site, say)),
+        asyncio.create_task(_keep_indexed(site, say)),
+    ]
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and ends the streams of events before it waits for open connections."""
+
+    def __init__(self, config: uvicorn.Config, site: Site, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._site = site
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._say_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._site.closing = True
+        self._site.wake()
+        await super().shutdown(sockets)
+
+
+async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> None:
+    folders = [options.content, options.root / "templates", options.root / "static"]
+    try:
+        async for _ in awatch(*(folder for folder in folders if folder.is_dir())):
+            site.take(await asyncio.to_thread(make, options))
+            _tell(site, say)
+    except OSError as error:
+        say(f"changes are not watched: {error}")
+
+
+def _tell(site: Site, say: Callable[[str], None]) -> None:
+    """Print the problems, once each time they change."""
+    if site.problems != site.told:
+        for problem in site.problems or ("no errors any more",):
+            say(problem)
+    site.told = site.problems
+
+
+async def _keep_indexed(site: Site, say: Callable[[str], None]) -> None:
+    """Refresh the full-text index after each change; the former one serves until then."""
+    indexed: Mapping[str, bytes] = {}
+    while True:
+        changed, files = site.changed, site.files
+        if files is not indexed and files:
+            try:
+                site.index = await asyncio.to_thread(_index, files)
+            except (OSError, SiteError) as error:
+                say(f"no full-text search: {error}")
+            indexed = files
+        if site.changed is changed:
+            await changed.wait()
+
+
+def _index(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files that Pagefind adds to the site."""
+    with tempfile.TemporaryDirectory(prefix="firstfault-") as name:
+        folder = Path(name)
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        search_index.index(folder)
+        made = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        return {path: file.read_bytes() for path, file in made.items() if path not in files}
+
+
+def application(site: Site) -> Starlette:
+    """The web application that serves ``site`` as it is at each request."""
+
+    async def events(request: Request) -> Response:
+        return StreamingResponse(
+            _events(site, request.query_params.get("seen", "")), media_type="text/event-stream"
+        )
+
+    async def file(request: Request) -> Response:
+        return _answer(site, request.path_params["path"])
+
+    return Starlette(
+        routes=[
+            Route("/_serve/events", events),
+            Route("/{path:path}", file),
+        ]
+    )
+
+
+async def _events(site: Site, seen: str) -> AsyncIterator[str]:
+    """One event when the page that has ``seen`` a version is out of date; comments keep the line open until then."""
+    while str(site.version) == seen and not site.closing:
+        try:
+            await asyncio.wait_for(site.changed.wait(), KEEP_ALIVE_SECONDS)
+        except TimeoutError:
+            yield ": still here\n\n"
+    if not site.closing:
+        yield "data: changed\n\n"
+
+
+def _answer(site: Site, path: str) -> Response:
+    if path in _OWN_FILES:
+        return _response(path, _OWN_FILES[path])
+    if not site.files:
+        return _page(site, "findings.html", _NO_SITE, status=500)
+    name = f"{path}index.html" if path == "" or path.endswith("/") else path
+    data = site.files.get(name, site.index.get(name))
+    if data is not None:
+        return _page(site, name, data) if name.endswith(".html") else _response(name, data)
+    if f"{path}/index.html" in site.files:
+        return RedirectResponse(f"/{path}/")
+    return _page(site, "404.html", site.files.get("404.html", _NO_PAGE), status=404)
+
+
+def _page(site: Site, name: str, data: bytes, status: int = 200) -> Response:
+    """An HTML page with what this server adds to it."""
+    state = "this is the last good site" if site.files else "there is no good site yet"
+    script = f'<script src="/_serve/reload.js" data-version="{site.version}"></script>'
+    added = f"{_findings(site.problems, state)}{script}".encode()
+    before, end, after = data.rpartition(b"</body>")
+    whole = before + added + end + after if end else data + added
+    return _response(name, whole, status)
+
+
+def _findings(problems: tuple[str, ...], state: str) -> str:
+    if not problems:
+        return ""
+    items = "".join(f"<li>{html.escape(problem)}</li>" for problem in problems)
+    count = f"{len(problems)} finding{'s' if len(problems) > 1 else ''}"
+    return (
+        '<link rel="stylesheet" href="/_serve/findings.css">'
+        f'<details class="serve-findings" open><summary>{count}; {state}</summary><ul>{items}</ul></details>'
+    )
+
+
+def _response(name: str, data: bytes, status: int = 200) -> Response:
+    kind = _KINDS.get(name.rpartition(".")[2], "application/octet-stream")
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(data, status, headers, media_type=kind)
+
+
+_KINDS = {
+    "css": "text/css",
+    "html": "text/html",
+    "ico": "image/x-icon",
+    "js": "text/javascript",
+    "json": "application/json",
+    "log": "text/plain",
+    "mjs": "text/javascript",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+    "wasm": "application/wasm",
+    "xml": "application/xml",
+}
+"""By a file's extension; not asked of the system, whose answers differ."""
+_NO_SITE = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Findings</title></head>
+<body><h1>Nothing to show yet</h1><p>The page reloads when the content changes.</p></body></html>
+"""
+_NO_PAGE = b"<!doctype html><html lang=en><head><title>404</title></head><body>No such page</body></html>"
+_OWN_FILES = {
+    "_serve/reload.js": b"""// Reloads the page when the site has changed since it was made.
+const seen = document.currentScript.dataset.version;
+const events = new EventSource(`/_serve/events?seen=${seen}`);
+events.onmessage = () => { events.close(); location.reload(); };
+addEventListener("pagehide", () => events.close());
+""",
+    "_serve/findings.css": b""".serve-findings {
+  position: fixed; inset: auto 0 0 0; z-index: 100; max-block-size: 60vh; overflow: auto; box-sizing: border-box;
+  padding: 1rem 1.25rem; background: #2b0b0e; color: #ffe9e9; font: 14px/1.5 ui-monospace, monospace;
+}
+.serve-findings summary { font-weight: bold; cursor: pointer; }
+.serve-findings li { margin-block-start: 0.5rem; overflow-wrap: anywhere; white-space: pre-wrap; }
+@media print { .serve-findings { display: none; } }
+""",
+}
