@@ -106,9 +106,9 @@ def lines_of(text: str) -> list[str]:
 
 def clean(line: str) -> str:
     """A line without escapes, control and direction marks; blanks are single, none stands at its ends."""
-    line = _ESCAPE.sub("", line[: 4 * MAX_LENGTH])
+    line = _ESCAPE.sub("", _SURROGATE.sub("\ufffd", line[: 4 * MAX_LENGTH]))
     drawn = [part for part in line.split("\r") if part.strip(" \t")]
-    line = _SURROGATE.sub("\ufffd", _UNSEEN.sub("", drawn[-1] if drawn else ""))
+    line = _UNSEEN.sub("", drawn[-1] if drawn else "")
     return _BLANKS.sub(" ", line[:MAX_LENGTH]).strip(" ")
 
 

@@ -128,7 +128,7 @@ export class Compiled {
       const { text, start } = this.searched(lines[i], i);
       const match = pattern.exec(text);
       if (match === null || match.indices === undefined) return null;
-      const [from, to] = match.indices[1];
+      const [from, to] = /** @type {[number, number]} */ (match.indices[1]);
       spans.push([start + codePoints(text, from), start + codePoints(text, to)]);
       for (const group of match.slice(2)) groups.push(group ?? "");
     }

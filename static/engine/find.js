@@ -1,0 +1,210 @@
+/**
+ * Error text → ranked entries: signatures first, then the words that carry information, then parts of words.
+ * Twin of generator/find.py; all arithmetic is in whole numbers, and ties go by slug.
+ */
+
+import { linesOf, wordsOf } from "./normalize.js";
+import { Compiled } from "./signature.js";
+
+export const SIGNATURE_SCORE = 700;
+/** @type {Record<string, number>} */
+const ROLE_SCORE = { cause: 200, confirmation: 140, witness: 80, peer: 80, supervisor: 80, teardown: 40 };
+const UNMET_SCORE = 90;
+const FEW_WORDS = 12;
+const WRAPPED_LINES = 4;
+
+/** @typedef {import("./signature.js").Template} Template */
+/** @typedef {Template & {id: string, entry: string, role: string, needs: Template[], unless: Template[]}} SignatureItem */
+/** @typedef {{rarest: number, entries: string[], weights: Record<string, number[]>}} Words */
+/** @typedef {{signatures: SignatureItem[], entries: Record<string, {title: string, url: string}>, words: Words}} Bundle the parts of the bundle that `find` reads */
+/** @typedef {{entry: string, score: number, how: "signature" | "words" | "text", signature: string | null, title: string, url: string}} Found */
+/** @typedef {{id: string, entry: string, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[]}} Signature */
+/** @typedef {{lines: string[], joined: string}} Text what was pasted: its lines, and the same joined */
+
+/** Ranks the entries of a bundle. */
+export class Finder {
+  /** @param {Bundle} bundle */
+  constructor(bundle) {
+    this.entries = bundle.entries;
+    /** @type {Signature[]} */
+    this.signatures = bundle.signatures.map((item) => ({
+      id: item.id,
+      entry: item.entry,
+      role: item.role,
+      compiled: new Compiled(item),
+      needs: item.needs.map((condition) => new Compiled(condition)),
+      unless: item.unless.map((condition) => new Compiled(condition)),
+    }));
+    this.slugs = bundle.words.entries;
+    this.rarest = bundle.words.rarest;
+    /** @type {Map<string, [number, number][]>} */
+    this.weights = new Map(Object.entries(bundle.words.weights).map(([word, flat]) => [word, pairs(flat)]));
+  }
+
+  /**
+   * The best `n` entries for a text of any length; none where nothing in it is known.
+   * @param {string} text
+   * @param {number} [n]
+   * @returns {Found[]}
+   */
+  find(text, n = 10) {
+    const lines = linesOf(text);
+    const found = new Map([...this.byWords(lines), ...this.bySignature({ lines, joined: lines.join(" ") })]);
+    return [...found.values()]
+      .sort((a, b) => b.score - a.score || (a.entry < b.entry ? -1 : Number(a.entry > b.entry)))
+      .slice(0, n);
+  }
+
+  /**
+   * @param {string} slug @param {number} score @param {Found["how"]} how @param {string | null} signature
+   * @returns {Found}
+   */
+  found(slug, score, how, signature = null) {
+    const { title, url } = this.entries[slug];
+    return { entry: slug, score, how, signature, title, url };
+  }
+
+  /** @param {Text} text */
+  bySignature(text) {
+    /** @type {Map<string, Found>} */
+    const best = new Map();
+    for (const signature of this.signatures) {
+      if (!stands(signature.compiled, text)) continue;
+      if (signature.unless.some((condition) => stands(condition, text))) continue;
+      const score = SIGNATURE_SCORE + meritOf(signature, text);
+      if (score > (best.get(signature.entry)?.score ?? 0)) {
+        best.set(signature.entry, this.found(signature.entry, score, "signature", signature.id));
+      }
+    }
+    return best;
+  }
+
+  /** Entries by the line that tells most of each, and by a quarter of what the whole text tells. @param {string[]} lines */
+  byWords(lines) {
+    const typed = lines.length === 1 && lines[0].split(" ").length <= FEW_WORDS;
+    /** @type {Map<number, number>} */
+    const best = new Map();
+    /** @type {Set<string>} */
+    const everything = new Set();
+    for (const line of new Set(lines)) {
+      const words = wordsOf(line, typed);
+      for (const word of words) everything.add(word);
+      const weights = this.weigh(words);
+      if (typed) this.addGuesses(words, weights);
+      const asked = words.reduce((sum, word) => sum + this.most(word), 0);
+      for (const [number, weight] of weights) {
+        if (4 * weight >= asked) best.set(number, Math.max(best.get(number) ?? 0, weight));
+      }
+    }
+    const pooled = this.weigh(everything);
+    /** @type {Map<string, Found>} */
+    const found = new Map();
+    for (const [number, weight] of best) {
+      found.set(this.slugs[number], this.scored(number, weight, pooled));
+    }
+    return found;
+  }
+
+  /**
+   * Many words of weight come near the lowest score of a signature, and never reach it.
+   * @param {number} number @param {number} weight @param {Map<number, number>} pooled
+   */
+  scored(number, weight, pooled) {
+    const total = weight + Math.floor((pooled.get(number) ?? 0) / 4);
+    const score = Math.floor(((SIGNATURE_SCORE - 1) * total) / (total + 2 * this.rarest));
+    return this.found(this.slugs[number], score, pooled.has(number) ? "words" : "text");
+  }
+
+  /** How much the words tell of each entry. @param {Iterable<string>} words */
+  weigh(words) {
+    /** @type {Map<number, number>} */
+    const weights = new Map();
+    for (const word of words) add(weights, this.weights.get(word) ?? []);
+    return weights;
+  }
+
+  /** What a word could tell at most; of an unknown word, half of what a rare one tells. @param {string} word */
+  most(word) {
+    const known = this.weights.get(word);
+    if (known === undefined) return Math.floor(this.rarest / 2);
+    return known.reduce((most, [, weight]) => Math.max(most, weight), 0);
+  }
+
+  /**
+   * For a word that is unknown, half of what the words tell that begin with it or are one slip away.
+   * @param {string[]} words @param {Map<number, number>} weights
+   */
+  addGuesses(words, weights) {
+    for (const word of words) {
+      if (this.weights.has(word) || word.length < 3) continue;
+      let known = [...this.weights.keys()].filter((other) => other.startsWith(word));
+      if (known.length === 0 && word.length > 4) {
+        known = [...this.weights.keys()].filter((other) => isOneSlip(word, other));
+      }
+      /** @type {Map<number, number>} */
+      const guessed = new Map();
+      for (const [number, weight] of known.flatMap((other) => this.weights.get(other) ?? [])) {
+        guessed.set(number, Math.max(guessed.get(number) ?? 0, Math.floor(weight / 2)));
+      }
+      add(weights, guessed);
+    }
+  }
+}
+
+/** @param {Map<number, number>} weights @param {Iterable<[number, number]>} more */
+function add(weights, more) {
+  for (const [number, weight] of more) weights.set(number, (weights.get(number) ?? 0) + weight);
+}
+
+/** @param {number[]} flat @returns {[number, number][]} */
+function pairs(flat) {
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+}
+
+/** How good a match is, from 0 to 300. @param {Signature} signature @param {Text} text */
+function meritOf(signature, text) {
+  const met = signature.needs.filter((condition) => stands(condition, text)).length;
+  const all = signature.needs.length;
+  const role = met < all && signature.role === "cause" ? UNMET_SCORE : (ROLE_SCORE[signature.role] ?? 20);
+  const conditions = all > 0 ? Math.floor((40 * met) / all) : 20;
+  const literal = Array.from(signature.compiled.literal).length;
+  return role + conditions + Math.min(60, Math.floor(literal / 2));
+}
+
+/** Whether the message stands in the text, in lines as they are or in one that was broken. @param {Compiled} compiled @param {Text} text */
+function stands(compiled, text) {
+  if (!text.joined.includes(compiled.literal)) return false;
+  const count = compiled.expressions.length;
+  for (const [at, line] of text.lines.entries()) {
+    const first = at - compiled.keyLine;
+    if (!line.includes(compiled.literal) || first < 0) continue;
+    if (compiled.search(text.lines.slice(first, first + count)) !== null) return true;
+  }
+  return count === 1 && rejoined(compiled.literal, text.lines).some((line) => compiled.search([line]) !== null);
+}
+
+/** The places where the literal stands across a line's end or near it, as one line. @param {string} literal @param {string[]} lines */
+function rejoined(literal, lines) {
+  const joined = [];
+  for (let at = 0; at + 1 < lines.length; at += 1) {
+    if (!`${lines[at]} ${lines[at + 1]}`.includes(literal)) continue;
+    for (let first = Math.max(0, at - WRAPPED_LINES + 2); first <= at; first += 1) {
+      joined.push(lines.slice(first, first + WRAPPED_LINES).join(" "));
+    }
+  }
+  return joined;
+}
+
+/** Whether one letter more, less, other, or swapped with the next makes one word the other. @param {string} word @param {string} other */
+function isOneSlip(word, other) {
+  if (Math.abs(word.length - other.length) > 1 || word[0] !== other[0]) return false;
+  let same = 0;
+  while (same < Math.min(word.length, other.length) && word[same] === other[same]) same += 1;
+  const [left, right] = [word.slice(same), other.slice(same)];
+  return (
+    left.slice(1) === right.slice(1) ||
+    left.slice(1) === right ||
+    left === right.slice(1) ||
+    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
+  );
+}
