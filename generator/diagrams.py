@@ -13,6 +13,8 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
+from .model import ZeroCells
+
 Layout = Literal["none", "full", "sliced", "gathered"]
 State = Literal["parameters", "gradients", "optimizer_state"]
 Size = Literal["one", "four"]
@@ -29,7 +31,7 @@ WORDS: Mapping[Layout, str] = MappingProxyType(
         "none": "not there",
         "full": "whole on every GPU",
         "sliced": "a slice on each GPU",
-        "gathered": "a slice on each GPU, gathered whole while in use",
+        "gathered": "a slice on each GPU, whole while in use",
     }
 )
 
@@ -40,22 +42,20 @@ _NONE: Row = ("none", "none", "none")
 _SLICED: Row = ("sliced", "sliced", "sliced")
 _WEIGHTS: Row = ("full", "full", "sliced")
 _WEIGHTS_IN_USE: Row = ("full", "full", "gathered")
-_GRADIENTS: Row = ("full", "sliced", "sliced")
-_GRADIENT_BUFFER: Row = ("none", "none", "sliced")
 
 LAYOUTS: Mapping[str, tuple[Row, Row, Row]] = MappingProxyType(
     {
         "launch": (_NONE, _NONE, _NONE),
         "configuration": (_NONE, _NONE, _NONE),
-        "op-build": (_NONE, _NONE, _NONE),
+        "op-build": (_WEIGHTS, _NONE, _NONE),
         "construction": (_WEIGHTS, _NONE, _NONE),
-        "initialization": (_WEIGHTS, _GRADIENT_BUFFER, _SLICED),
-        "forward": (_WEIGHTS_IN_USE, _GRADIENT_BUFFER, _SLICED),
-        "backward": (_WEIGHTS_IN_USE, _GRADIENTS, _SLICED),
+        "initialization": (_WEIGHTS, ("none", "none", "sliced"), _SLICED),
+        "forward": (_WEIGHTS_IN_USE, ("full", "sliced", "sliced"), _SLICED),
+        "backward": (_WEIGHTS_IN_USE, ("full", "gathered", "gathered"), _SLICED),
         "step": (_WEIGHTS, _SLICED, _SLICED),
         "checkpoint-save": (_WEIGHTS, _NONE, _SLICED),
         "checkpoint-load": (_WEIGHTS, _NONE, _SLICED),
-        "pipeline-shutdown": (_WEIGHTS_IN_USE, _NONE, _SLICED),
+        "pipeline-shutdown": (_WEIGHTS_IN_USE, ("full", "none", "none"), _SLICED),
     }
 )
 """Parameters, gradients and optimizer state by phase. The hub's text says the same in words, with sources."""
@@ -66,6 +66,29 @@ def layout(phase: str, state: State, stage: str) -> Layout:
     rows = LAYOUTS.get(phase, (_NONE, _NONE, _NONE))
     row = rows[[name for name, _ in STATES].index(state)]
     return row[[name for name, _ in STAGES].index(stage)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring ZeRO stages of which the same is told: one cell of a table."""
+
+    stages: str
+    span: int
+    layout: Layout
+    text: str
+
+
+def runs(phase: str, state: State, cells: ZeroCells) -> list[Run]:
+    """The cells of one kind of state, with equal neighbours joined."""
+    found: list[Run] = []
+    for stage, name in STAGES:
+        kind, text = layout(phase, state, stage), getattr(cells, stage)
+        if found and (found[-1].layout, found[-1].text) == (kind, text):
+            last = found.pop()
+            found.append(Run(f"{last.stages}, {name[-1]}", last.span + 1, kind, text))
+        else:
+            found.append(Run(name, 1, kind, text))
+    return found
 
 
 def glyph(kind: Layout, size: Size, said: str = "") -> Markup:

@@ -10,7 +10,16 @@ from typing import Any, Literal
 from .catalogue import Catalogue
 from .content import LoadedEntry, TextPage
 from .model import Family, Hub, Phase, System, Tag
-from .views import appearance, hub_rows, messages_by_system, neighbours, others_naming, related, tally
+from .views import (
+    appearance,
+    hub_rows,
+    messages_by_system,
+    neighbours,
+    others_naming,
+    related,
+    sample_lines,
+    tally,
+)
 
 Kind = Literal[
     "home",
@@ -69,7 +78,7 @@ def _home(catalogue: Catalogue) -> Page:
         "The open encyclopedia of distributed-training failures. Paste an error line: what it is, "
         "which rank started it, how to be sure, and the fix. Nothing leaves your machine."
     )
-    data = {"tally": tally(catalogue)}
+    data = {"tally": tally(catalogue), "samples": sample_lines(catalogue)}
     return Page("home", "index.html", title, description, "home.html", data)
 
 

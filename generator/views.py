@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .catalogue import Catalogue
@@ -13,6 +13,8 @@ from .model import Entry, Grade, Hub, HubPhase, LookAlike, Phase, Signature, Sys
 
 GRADES: tuple[Grade, ...] = ("reproduced", "source", "maintainer", "reports", "inferred")
 """Strongest first."""
+MIN_SAMPLE, MAX_SAMPLE = 24, 240
+"""Characters of a sample line: long enough to tell something, short enough for one line of a box."""
 
 
 @dataclass(frozen=True)
@@ -130,28 +132,47 @@ def _column(entry: Entry) -> str:
     return next((name for name in names if name in dict(STATES)), "elsewhere")
 
 
-@dataclass(frozen=True)
-class Message:
-    loaded: LoadedEntry
-    signature: Signature
+MessageGroup = tuple[LoadedEntry, tuple[Signature, ...]]
+"""An entry and those of its signatures that one system prints."""
 
 
-def messages_by_system(catalogue: Catalogue) -> tuple[tuple[System, tuple[Message, ...]], ...]:
-    """Every signature of the current entries under the system that prints it, in the taxonomy's order.
+def messages_by_system(catalogue: Catalogue) -> tuple[tuple[System, tuple[MessageGroup, ...]], ...]:
+    """Every signature of the current entries under the system that prints it, in the taxonomy's order, by entry.
 
     A signature without a source stands under its entry's first system.
     """
-    groups: dict[str, list[Message]] = {}
+    groups: dict[str, list[MessageGroup]] = {}
     for loaded in catalogue.current:
+        printed: dict[str, list[Signature]] = {}
         for signature in loaded.entry.signatures:
             named = signature.source.project if signature.source else ""
             system = named if named in catalogue.systems else loaded.entry.systems[0].id
-            groups.setdefault(system, []).append(Message(loaded, signature))
+            printed.setdefault(system, []).append(signature)
+        for system, signatures in printed.items():
+            groups.setdefault(system, []).append((loaded, tuple(signatures)))
     return tuple(
-        (system, tuple(sorted(groups[system.id], key=lambda message: message.signature.text.casefold())))
-        for system in catalogue.content.systems
-        if system.id in groups
+        (system, tuple(groups[system.id])) for system in catalogue.content.systems if system.id in groups
     )
+
+
+def sample_lines(catalogue: Catalogue, most: int = 3) -> tuple[str, ...]:
+    """Real first-fault lines to try the search with: the shortest of each family, from the entries' own logs."""
+    shortest: dict[str, str] = {}
+    for loaded in catalogue.current:
+        for line in _initiating_lines(loaded):
+            known = shortest.get(loaded.entry.family)
+            if known is None or len(line) < len(known):
+                shortest[loaded.entry.family] = line
+    return tuple(shortest[family.id] for family in catalogue.content.families if family.id in shortest)[:most]
+
+
+def _initiating_lines(loaded: LoadedEntry) -> Iterator[str]:
+    for log in loaded.entry.logs:
+        if log.says == "initiating" and log.line and (data := loaded.files.get(log.file)):
+            lines = data.decode("utf-8", "replace").split("\n")
+            line = lines[log.line - 1].strip() if log.line <= len(lines) else ""
+            if MIN_SAMPLE <= len(line) <= MAX_SAMPLE:
+                yield line
 
 
 @dataclass(frozen=True)

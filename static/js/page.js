@@ -109,6 +109,18 @@ function offerSorting() {
   }
 }
 
+function offerSamples() {
+  const box = document.getElementById('q');
+  if (!(box instanceof HTMLInputElement)) return;
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element && event.target.closest('button[data-try]');
+    if (!(button instanceof HTMLElement)) return;
+    box.value = button.dataset.try ?? '';
+    box.focus();
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+}
+
 function followContents() {
   const links = new Map();
   for (const link of document.querySelectorAll('.contents a')) {
@@ -132,4 +144,5 @@ offerThemes();
 offerViews();
 offerCopies();
 offerSorting();
+offerSamples();
 followContents();
