@@ -1,0 +1,184 @@
+"""Which pages there are and what they say, on the small folder of tests/golden and on the real content."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from generator.catalogue import Catalogue
+from generator.diagrams import LAYOUTS, STAGES, STATES, glyph, layout, runs
+from generator.load import load
+from generator.model import ZeroCells
+from generator.pages import Page, all_pages
+from generator.views import (
+    hub_rows,
+    messages_by_system,
+    neighbours,
+    others_naming,
+    related,
+    sample_lines,
+    tally,
+)
+
+from . import golden
+
+COMPLETE, SHORT, WITHDRAWN = "zero3-weight-must-be-2-d", "rank-exits-early", "old-name-of-a-fault"
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return golden.catalogue()
+
+
+@pytest.fixture(scope="module")
+def pages(catalogue: Catalogue) -> dict[str, Page]:
+    return {page.path: page for page in all_pages(catalogue)}
+
+
+@pytest.fixture(scope="module")
+def real() -> Catalogue:
+    """The taxonomy and hub of the real content, without asking that every entry be right today."""
+    content, _ = load(Path(__file__).parents[1] / "content")
+    return Catalogue(content)
+
+
+def test_golden_pages() -> None:
+    made, expected = golden.rendered(), golden.expected()
+    difference = [
+        line
+        for path in sorted(made.keys() | expected.keys())
+        for line in unified_diff(
+            expected.get(path, "").splitlines(), made.get(path, "").splitlines(), path, path, lineterm="", n=1
+        )
+    ]
+    hint = ["", "If this is meant: python -m tests.golden"]
+    assert made == expected, "\n".join([*difference[:120], *hint])
+
+
+def test_no_path_twice(catalogue: Catalogue) -> None:
+    paths = [page.path for page in all_pages(catalogue)]
+    assert len(paths) == len(set(paths))
+
+
+def test_every_entry_alias_phase_and_family_has_its_page(
+    catalogue: Catalogue, pages: dict[str, Page]
+) -> None:
+    for slug in (COMPLETE, SHORT, WITHDRAWN):
+        assert pages[f"failures/{slug}/index.html"].kind == "entry"
+    assert pages["failures/weight-must-be-2d/index.html"].data["target"] == f"failures/{COMPLETE}/"
+    for phase in catalogue.content.phases:
+        assert pages[f"phases/{phase.id}/index.html"].kind == "phase"
+    for family in catalogue.content.families:
+        assert pages[f"families/{family.id}/index.html"].kind == "family"
+
+
+def test_only_what_an_entry_bears_has_a_page(pages: dict[str, Page]) -> None:
+    # The Trainer is a stack of the complete entry, but no entry's system.
+    assert "systems/transformers/index.html" not in pages
+    assert "systems/pytorch/index.html" in pages
+    assert {path for path in pages if path.startswith("tags/")} == {
+        f"tags/{tag}/index.html" for tag in ("zero-3", "shared-weights", "hang")
+    }
+
+
+def test_withdrawn_entry_stands_in_no_list() -> None:
+    listing = [path for path, text in golden.rendered().items() if f"{WITHDRAWN}/" in text]
+    assert listing == [f"failures/{WITHDRAWN}/index.html"]
+
+
+def test_look_alikes_go_both_ways(catalogue: Catalogue) -> None:
+    named = others_naming(catalogue, catalogue.by_slug[SHORT])
+    assert [(other.slug, alike.entry) for other, alike in named] == [(COMPLETE, SHORT)]
+    assert others_naming(catalogue, catalogue.by_slug[COMPLETE]) == ()
+
+
+def test_related_are_near_and_not_look_alikes(real: Catalogue) -> None:
+    for loaded in real.current:
+        found = related(real, loaded)
+        apart = {other.entry for other in loaded.entry.look_alikes} | {loaded.slug}
+        assert not {near.loaded.slug for near in found} & apart
+        assert all(near.reasons for near in found)
+
+
+def test_neighbours_share_the_phase(real: Catalogue) -> None:
+    for loaded in real.current:
+        assert all(other.entry.phase == loaded.entry.phase for other in neighbours(real, loaded))
+        assert loaded.slug not in {other.slug for other in neighbours(real, loaded)}
+
+
+def test_hub_holds_each_entry_once(catalogue: Catalogue) -> None:
+    rows = hub_rows(catalogue, catalogue.hubs["deepspeed"])
+    assert [row.number for row in rows] == [1, 2, 3]
+    placed = [(row.phase.id, loaded.slug) for row in rows for loaded in row.entries]
+    assert placed == [("forward", COMPLETE)]
+    assert [loaded.slug for loaded in rows[1].columns["parameters"]] == [COMPLETE]
+
+
+def test_messages_stand_under_who_prints_them(catalogue: Catalogue) -> None:
+    found = {
+        system.id: [
+            (loaded.slug, [signature.id for signature in signatures]) for loaded, signatures in groups
+        ]
+        for system, groups in messages_by_system(catalogue)
+    }
+    # 'shape-report' has no source yet, so it stands under its entry's first system.
+    assert found == {
+        "deepspeed": [(COMPLETE, ["shape-report"])],
+        "pytorch": [(SHORT, ["closed"]), (COMPLETE, ["embedding"])],
+    }
+
+
+def test_samples_are_lines_of_the_logs(catalogue: Catalogue) -> None:
+    assert sample_lines(catalogue) == (
+        "[rank1]: RuntimeError: 'weight' must be 2-D",
+        "[rank0]: RuntimeError: [../gloo/transport/tcp/pair.cc:537] Connection closed by peer [192.0.2.7]:31415",
+    )
+
+
+def test_tally_counts_current_entries(catalogue: Catalogue) -> None:
+    counted = tally(catalogue)
+    assert (counted.entries, counted.complete, counted.signatures, counted.sourced) == (2, 1, 3, 1)
+    assert (counted.causes, counted.captured, counted.composed, counted.references) == (3, 1, 2, 2)
+    assert {grade: count for grade, count in counted.grades.items() if count} == {
+        "reproduced": 1,
+        "inferred": 2,
+    }
+
+
+def test_layouts_cover_the_phases(real: Catalogue) -> None:
+    assert list(LAYOUTS) == [phase.id for phase in real.content.phases]
+
+
+# What the first word of a hub's cell says about the drawing above it.
+FIRST_WORDS = (
+    ("None", {"none"}),
+    ("Not ", {"none"}),
+    ("Full", {"full", "gathered"}),
+    ("One slice", {"sliced", "gathered"}),
+)
+
+
+def test_drawings_agree_with_the_hubs_words(real: Catalogue) -> None:
+    wrong = []
+    for row in real.hubs["deepspeed"].phases:
+        for state, _ in STATES:
+            for stage, _ in STAGES:
+                text, drawn = getattr(getattr(row, state), stage), layout(row.phase, state, stage)
+                said = next((kinds for words, kinds in FIRST_WORDS if text.startswith(words)), None)
+                if said is not None and drawn not in said:
+                    wrong.append(f"{row.phase} {state} {stage}: drawn {drawn}, but: {text}")
+    assert wrong == []
+
+
+def test_equal_stages_share_a_cell() -> None:
+    alike = ZeroCells(zero1="Whole.", zero2="Whole.", zero3="Sliced.")
+    assert [(run.stages, run.span, run.layout) for run in runs("construction", "parameters", alike)] == [
+        ("ZeRO-1, 2", 2, "full"),
+        ("ZeRO-3", 1, "sliced"),
+    ]
+
+
+def test_glyph_says_what_it_shows() -> None:
+    assert "<title>ZeRO-3: a slice on each GPU</title>" in glyph("sliced", "one", "ZeRO-3")
