@@ -1,0 +1,326 @@
+"""The commands as a person meets them: what they print, where, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generator import __version__
+from generator.build import Options, build
+from generator.checks import examine
+from generator.cli import run, with_command
+from generator.model import Entry
+from generator.scaffold import template_of
+from generator.schema import MODELINE, entry_schema, schema_text
+
+ROOT = Path(__file__).parents[1]
+RIGHT = Path(__file__).parent / "malformed" / "content"
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    return shutil.copytree(RIGHT, tmp_path / "content")
+
+
+def break_entry(content: Path) -> None:
+    entry = content / "failures/port-taken/entry.yaml"
+    entry.write_text(entry.read_text().replace("family: launch", "family: lunch"))
+
+
+def warn_in_entry(content: Path) -> None:
+    entry = content / "failures/port-taken/entry.yaml"
+    entry.write_text(entry.read_text().replace("text: The listener", "text: Please note that the listener"))
+
+
+def firstfault(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """The real command in a process of its own."""
+    command = [sys.executable, str(ROOT / "build.py"), *arguments]
+    return subprocess.run(command, text=True, capture_output=True, timeout=60, **options)  # type: ignore[call-overload, no-any-return]
+
+
+WRONG_USE = {
+    "unknown command": (["chek"], "did you mean 'check'?"),
+    "unknown option": (["check", "--bogus"], "--bogus"),
+    "unknown option of the default": (["--bogus"], "--bogus"),
+    "missing argument": (["explain"], "SLUG"),
+    "missing value": (["build", "--out"], "--out"),
+    "no such content": (["check", "--content", "/no/such"], "/no/such: no such folder"),
+    "content that is a file": (["check", "--content", __file__], "is not a folder"),
+    "unknown format": (["check", "--format", "xml"], "xml"),
+    "unknown code": (["check", "--explain", "tabb"], "did you mean 'tab'?"),
+    "unknown slug": (["check", "port-take"], "did you mean 'port-taken'?"),
+    "path outside": (["check", "/"], "is not in the content folder"),
+    "unknown entry": (["explain", "port-take"], "did you mean 'port-taken'?"),
+    "bad base": (["build", "--base-url", "ftp://x"], "ftp://x"),
+    "bad port": (["serve", "--port", "70000"], "--port"),
+    "no port": (["serve", "--port", "http"], "--port"),
+    "bad slug": (["new", "Port_Taken"], "is no slug"),
+    "taken slug": (["new", "port-taken"], "is the name of an entry already"),
+    "taken alias": (["new", "enospc"], "is the name of an entry already"),
+    "unknown system": (["new", "x", "--system", "pytorhc"], "did you mean 'pytorch'?"),
+    "no number": (["find", "x", "-n", "0"], "-n"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG_USE.values(), ids=WRONG_USE)
+def test_wrong_use_is_one_line_on_standard_error(
+    arguments: list[str], said: str, content: Path, capsys: Captured
+) -> None:
+    if "--content" not in arguments:
+        arguments = [*arguments, "--content", str(content)] if arguments != ["build", "--out"] else arguments
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("firstfault: ")
+    assert said in err
+
+
+def test_without_a_command_it_builds() -> None:
+    assert with_command([]) == ["build"]
+    assert with_command(["--out", "x"]) == ["build", "--out", "x"]
+    assert with_command(["--content", "check", "--strict"]) == ["build", "--content", "check", "--strict"]
+
+
+def test_options_of_all_may_stand_before_the_command() -> None:
+    assert with_command(["--content", "x", "-q", "check", "a"]) == ["check", "--content", "x", "-q", "a"]
+    assert with_command(["--content=x", "find"]) == ["find", "--content=x"]
+
+
+def test_version_and_help() -> None:
+    assert firstfault("--version").stdout == f"firstfault {__version__}\n"
+    shown = firstfault("--help")
+    assert shown.returncode == 0
+    for command in ("build", "serve", "check", "new", "find", "explain"):
+        assert f"  {command} " in shown.stdout
+        assert firstfault(command, "--help").returncode == 0
+
+
+def test_check_tells_findings_and_ends_by_their_severity(content: Path, capsys: Captured) -> None:
+    assert run(["check", "--content", str(content)]) == 0
+    assert capsys.readouterr() == ("", "2 entries: no findings\n")
+    warn_in_entry(content)
+    assert run(["check", "--content", str(content), "--quiet"]) == 0
+    assert run(["check", "--content", str(content), "--quiet", "--strict"]) == 1
+    break_entry(content)
+    capsys.readouterr()
+    assert run(["check", "--content", str(content)]) == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == (
+        "content/failures/port-taken/entry.yaml:9:9: error unknown-name: "
+        "no family is named 'lunch' (did you mean 'launch'?)"
+    )
+    assert err == "2 entries: 1 error, 1 warning\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [
+        ("port-taken", 1),
+        ("disk-full", 0),
+        ("failures/port-taken/entry.yaml", 1),
+        ("failures", 1),
+        ("hubs", 0),
+    ],
+)
+def test_check_of_a_part_tells_only_its_findings(
+    target: str, code: int, content: Path, capsys: Captured
+) -> None:
+    break_entry(content)
+    where = str(content / target) if target in ("failures", "hubs") or "/" in target else target
+    assert run(["check", where, "--content", str(content)]) == code
+    assert bool(capsys.readouterr().out) == bool(code)
+
+
+def test_check_prints_json_alone_on_standard_output(content: Path, capsys: Captured) -> None:
+    break_entry(content)
+    assert run(["check", "--format", "json", "--content", str(content)]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["code"] == "unknown-name"
+
+
+def test_check_explains_a_code(capsys: Captured) -> None:
+    assert run(["check", "--explain", "duplicate-key"]) == 0
+    out = capsys.readouterr().out
+    assert "Wrong:\n  family: zero\n  family: memory" in out
+
+
+def test_build_writes_beside_the_content(content: Path, capsys: Captured) -> None:
+    assert run(["--content", str(content)]) == 0
+    assert (content.parent / "site/failures/port-taken/index.html").is_file()
+    assert capsys.readouterr().out.startswith("2 entries, ")
+
+
+def test_a_build_with_findings_writes_nothing(content: Path, capsys: Captured) -> None:
+    out = content.parent / "site"
+    warn_in_entry(content)
+    assert run(["build", "--content", str(content), "--strict"]) == 1
+    assert not out.exists()
+    assert run(["build", "--content", str(content)]) == 0
+    before = sorted(out.rglob("*"))
+    break_entry(content)
+    capsys.readouterr()
+    assert run(["build", "--content", str(content)]) == 1
+    assert "unknown-name" in capsys.readouterr().err
+    assert sorted(out.rglob("*")) == before
+
+
+def test_two_builds_are_byte_identical(content: Path, tmp_path: Path) -> None:
+    sites = [tmp_path / "one", tmp_path / "two"]
+    for out in sites:
+        assert build(Options(content=content, out=out)).ok
+    one, two = (
+        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        for out in sites
+    )
+    assert one == two
+    assert len(one) > 20
+
+
+def test_a_site_that_cannot_be_written_is_one_line(content: Path, capsys: Captured) -> None:
+    assert run(["build", "--content", str(content), "--out", str(content)]) == 2
+    assert "holds something else than a site of ours" in capsys.readouterr().err
+
+
+def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Captured) -> None:
+    arguments = ["new", "nan-loss", "--title", 'A "title": with # signs', "--system", "pytorch"]
+    message = "[rank3]: RuntimeError: loss is nan at step 17 of {20}"
+    assert run([*arguments, "--message", message, "--content", str(content)]) == 0
+    out, err = capsys.readouterr()
+    path = content / "failures/nan-loss/entry.yaml"
+    assert out == f"{path}\n"
+    assert path.read_text().startswith(MODELINE)
+    _, findings = examine(content)
+    # Whatever else is wrong would be the scaffold's fault.
+    assert {finding.code for finding in findings} == {"no-value"}
+    assert len(findings) < 25
+    assert all(str(finding) in err for finding in findings)
+
+
+def test_a_scaffold_that_is_filled_in_passes(content: Path) -> None:
+    assert run(["new", "nan-loss", "--quiet", "--content", str(content)]) == 0
+    path = content / "failures/nan-loss/entry.yaml"
+    filled = {
+        "family": "launch",
+        "phase": "launch",
+        "restart": "no",
+        "id": "pytorch",
+        "text": "loss is nan here",
+    }
+    lines = []
+    for number, line in enumerate(path.read_text().splitlines()):
+        bare = line.partition("  #")[0] if not line.startswith("#") else line
+        key = bare.strip().removeprefix("- ").removesuffix(":")
+        if bare.strip() == "-":
+            bare = f"{bare} step {number}"
+        elif bare.endswith(": ") or (bare.endswith(":") and _has_no_children(path, number)):
+            bare = f"{bare.rstrip()} {filled.get(key.rstrip(': '), f'words {number}')}"
+        lines.append(bare)
+    path.write_text("\n".join(lines) + "\n")
+    (path.parent / "run.log").write_text("loss is nan here\n")
+    assert [str(finding) for finding in examine(content)[1]] == []
+
+
+def _has_no_children(path: Path, number: int) -> bool:
+    lines = path.read_text().splitlines()
+    following = lines[number + 1] if number + 1 < len(lines) else ""
+    indent = len(lines[number]) - len(lines[number].lstrip(" -"))
+    return not following.startswith(" " * (indent + 1))
+
+
+def test_a_message_becomes_a_template() -> None:
+    assert template_of("[rank0]: got 3 of {4} at 0x1f, pid 17.") == "got {int} of {{4}} at 0x1f, pid 17."
+    assert template_of("gave up at step 17 of 300") == "gave up at step {int} of {int}"
+    assert template_of("") == ""
+
+
+def test_explain_fits_eighty_columns_and_has_no_colour_in_a_pipe() -> None:
+    shown = firstfault("explain", "port-taken", "--content", str(RIGHT))
+    assert shown.returncode == 0
+    assert "DO NOW\n  1. Find the owner with `ss -ltnp`.\n" in shown.stdout
+    assert "\x1b" not in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_explain_follows_an_alias(capsys: Captured) -> None:
+    assert run(["explain", "enospc", "--content", str(RIGHT)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("No space left on device while a checkpoint is saved\n")
+    assert "    import shutil\n" in out
+
+
+def test_find_ranks_from_an_argument_or_standard_input() -> None:
+    message = "[rank7]: OSError: [Errno 28] No space left on device: '/scratch/b.pt'\n"
+    found = firstfault("find", "--json", "-n", "1", "--content", str(RIGHT), input=message)
+    assert found.returncode == 0
+    first = json.loads(found.stdout)[0]
+    assert (first["entry"], first["signature"]) == ("disk-full", "disk-full/no-space")
+    assert firstfault("find", message, "--content", str(RIGHT)).stdout.split()[1] == "disk-full"
+
+
+def test_find_of_nothing_ends_well() -> None:
+    found = firstfault("find", "-", "--content", str(RIGHT), input="\x00\xff zzz")
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr == "no entry is known for this text\n"
+
+
+def test_a_reader_that_goes_away_gets_no_traceback() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "build.py"), "explain", "disk-full", "--content", str(RIGHT)],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    finally:
+        os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+def test_an_output_that_is_full_is_one_line() -> None:
+    if not os.path.exists("/dev/full"):
+        return
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "build.py"), "explain", "disk-full", "--content", str(RIGHT)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "firstfault: No space left on device\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+def test_an_odd_encoding_of_the_terminal_is_no_error(encoding: str, content: Path) -> None:
+    entry = content / "failures/port-taken/entry.yaml"
+    entry.write_text(entry.read_text().replace("title: Address", "title: → 💥 Address"), encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+    command = [sys.executable, str(ROOT / "build.py"), "explain", "port-taken", "--content", str(content)]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_committed_schema_is_that_of_the_models() -> None:
+    committed = (ROOT / "content/entry.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(), "run: python -m generator.schema > content/entry.schema.json"
+
+
+def test_the_schema_knows_every_key_and_its_description() -> None:
+    schema = entry_schema()
+    assert schema["properties"].keys() == Entry.model_fields.keys()
+    assert schema["additionalProperties"] is False
+    assert "from" in schema["$defs"]["Log"]["properties"]
+    assert schema["properties"]["title"]["description"].startswith("How people call the failure")
