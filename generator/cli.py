@@ -127,6 +127,7 @@ def build_command(
     from .build import Options, build
     from .write import SiteError
 
+    _require_checkout()
     folder = content_folder(content)
     target = out or folder.resolve().parent / "site"
     options = Options(root=ROOT, content=folder, out=target, base_url=_checked_url(base_url), strict=strict)
@@ -152,7 +153,11 @@ def serve_command(
     quiet: QuietOption = False,
 ) -> int:
     """Serve the site on this machine, and rebuild it on a change."""
-    from .serve import Options, serve
+    _require_checkout()
+    try:
+        from .serve import Options, serve
+    except ImportError as error:
+        raise Problem(f"serve needs {error.name}: pip install 'firstfault[site]'") from error
 
     def say(line: str) -> None:
         if not quiet or line.startswith("http://"):
@@ -322,6 +327,12 @@ def _bundle(content: Path | None) -> Mapping[str, Any]:
         return bundle(Catalogue(loaded))
     except TemplateError as error:
         raise Problem(f"the content has errors, see: check ({error})") from error
+
+
+def _require_checkout() -> None:
+    """Raise Problem where the templates aren't: in an installation, which carries the engine alone."""
+    if not (ROOT / "templates").is_dir():
+        raise Problem("a site is built in a checkout, by: python build.py")
 
 
 def explain_code(code: str) -> str:

@@ -68,8 +68,9 @@ def make(options: Options) -> Snapshot:
     except jinja2.TemplateError as error:
         place = f"{error.filename}:{error.lineno}: " if isinstance(error, jinja2.TemplateSyntaxError) else ""
         return Snapshot(None, (f"{place}template: {error.message}",))
-    except (SiteError, OSError) as error:
-        return Snapshot(None, (str(error),))
+    except Exception as error:
+        # A template that is being edited may raise anything; the server outlives it and shows it.
+        return Snapshot(None, (f"{type(error).__name__}: {error}",))
 
 
 @dataclass
@@ -106,6 +107,8 @@ async def _serve(options: Options, listener: socket.socket, say: Callable[[str],
         asyncio.create_task(_watch(options, site, say)),
         asyncio.create_task(_keep_indexed(site, say)),
     ]
+    # Let the watcher begin before anybody is told the address.
+    await asyncio.sleep(0)
     try:
         await server.serve(sockets=[listener])
     finally:
