@@ -25,32 +25,25 @@ class Related:
     reasons: tuple[str, ...]
 
 
-def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 6) -> tuple[Related, ...]:
-    """The nearest current entries by shared tags, phase and family; look-alikes are listed elsewhere."""
-    entry = loaded.entry
-    apart = {loaded.slug, *(other.entry for other in entry.look_alikes)}
-    apart |= {other.slug for other in catalogue.linked_from.get(loaded.slug, ())}
-    scored = [
-        (-_nearness(entry, other.entry), other.entry.title.casefold(), other)
-        for other in catalogue.current
-        if other.slug not in apart
-    ]
-    near = sorted((item for item in scored if item[0]), key=lambda item: item[:2])[:most]
-    return tuple(Related(other, _shared(catalogue, entry, other.entry)) for _, _, other in near)
-
-
-def _nearness(one: Entry, other: Entry) -> int:
-    tags = len(set(one.tags) & set(other.tags))
-    return 2 * tags + 2 * (one.phase == other.phase) + 2 * (one.family == other.family)
+def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[Related, ...]:
+    """The nearest current entries: look-alikes in both directions first, then by shared tags, phase and family."""
+    alike = {other.entry for other in loaded.entry.look_alikes}
+    alike |= {other.slug for other in catalogue.linked_from.get(loaded.slug, ())}
+    found = []
+    for other in catalogue.current:
+        reasons = _shared(catalogue, loaded.entry, other.entry)
+        if other.slug in alike:
+            reasons = ("look-alike", *reasons)
+        if reasons and other.slug != loaded.slug:
+            rank = (other.slug not in alike, -len(reasons), other.entry.title.casefold())
+            found.append((rank, Related(other, reasons)))
+    return tuple(near for _, near in sorted(found, key=lambda item: item[0])[:most])
 
 
 def _shared(catalogue: Catalogue, one: Entry, other: Entry) -> tuple[str, ...]:
-    reasons = [catalogue.tags[tag].name for tag in one.tags if tag in other.tags and tag in catalogue.tags]
-    if one.phase == other.phase:
-        reasons.insert(0, "same phase")
-    if one.family == other.family:
-        reasons.insert(0, "same family")
-    return tuple(reasons)
+    same = [name for name in ("family", "phase") if getattr(one, name) == getattr(other, name)]
+    tags = [catalogue.tags[tag].name for tag in one.tags if tag in other.tags]
+    return (*(f"same {name}" for name in same), *tags)
 
 
 def others_naming(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[tuple[LoadedEntry, LookAlike], ...]:

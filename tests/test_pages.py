@@ -94,12 +94,15 @@ def test_look_alikes_go_both_ways(catalogue: Catalogue) -> None:
     assert others_naming(catalogue, catalogue.by_slug[COMPLETE]) == ()
 
 
-def test_related_are_near_and_not_look_alikes(real: Catalogue) -> None:
+def test_related_begin_with_look_alikes(catalogue: Catalogue, real: Catalogue) -> None:
+    for slug, other in ((COMPLETE, SHORT), (SHORT, COMPLETE)):
+        near = related(catalogue, catalogue.by_slug[slug])
+        assert [(item.loaded.slug, item.reasons) for item in near] == [(other, ("look-alike",))]
     for loaded in real.current:
-        found = related(real, loaded)
-        apart = {other.entry for other in loaded.entry.look_alikes} | {loaded.slug}
-        assert not {near.loaded.slug for near in found} & apart
-        assert all(near.reasons for near in found)
+        near = related(real, loaded)
+        assert loaded.slug not in {item.loaded.slug for item in near}
+        alike = ["look-alike" in item.reasons for item in near]
+        assert alike == sorted(alike, reverse=True)
 
 
 def test_neighbours_share_the_phase(real: Catalogue) -> None:
