@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-HEAD_BYTES = 8192
-TAIL_BYTES = 8192
+HEAD_BYTES = 24 * 1024
+TAIL_BYTES = 8 * 1024
 
 _ESCAPE = re.compile(
     "\x1b\\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\\\)?|\x1b[ -/]?[0-~]?"
@@ -27,7 +27,7 @@ class Raw:
 
 
 def cut(content: bytes) -> bytes:
-    """A line of sane length: of a longer one its first and last 8 KiB."""
+    """A line of sane length: of a longer one its first 24 KiB and its last 8 KiB."""
     if len(content) <= HEAD_BYTES + TAIL_BYTES:
         return content
     return content[:HEAD_BYTES] + content[-TAIL_BYTES:]

@@ -1,35 +1,89 @@
-"""Kept lines → the answer of schema 1."""
+"""Streams of bytes → the answer: the stages in their order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from .attempts import last_attempt
 from .clean import Raw
 from .events import read_events
 from .exits import read_exits
-from .knowledge import Knowledge
-from .match import Item, Text, find_hits
+from .knowledge import Knowledge, load_data
+from .match import Item, Text, find_hits, items_of
+from .report import Input, Reporter
 from .roles import give_roles
-from .speaker import attribute
+from .scan import Finders, Keys, Stream, scan
+from .speaker import Line, attribute
 from .verdict import Scene, Verdict, judge
 from .witness import hear
 
-
-def examine(raws: list[Raw], names: list[str], items: list[Item], knowledge: Knowledge) -> tuple[Scene, Verdict]:
-    lines = attribute(raws, names, knowledge)
-    text = Text(lines)
-    told = read_events(lines, knowledge, find_hits(text, items))
-    give_roles(told.events, text, knowledge)
-    attempt = last_attempt(told.events, told.progress)
-    exits = read_exits(attempt.events, lines, knowledge)
-    heard = hear(attempt.events, knowledge)
-    members, closed = _members(lines, knowledge)
-    scene = Scene(attempt, exits, heard, text, members, closed, knowledge)
-    return scene, judge(scene)
+UNSCANNED = ("progress", "advice")
+"""Roles of lines that are too frequent, and tell too little, to be looked for in gigabytes."""
 
 
-def _members(lines: list[Any], knowledge: Knowledge) -> tuple[list[int], bool]:
+@dataclass(slots=True)
+class Logs:
+    """What was read: the inputs, and of each the lines worth reading."""
+
+    inputs: list[Input] = field(default_factory=list)
+    kept: list[Raw] = field(default_factory=list)
+
+
+class Engine:
+    """Diagnoses logs by one bundle."""
+
+    def __init__(self, bundle: Mapping[str, Any], finder: str = "") -> None:
+        self._bundle = bundle
+        self._tables = load_data()
+        self.knowledge = Knowledge(self._tables)
+        self._items = items_of(bundle)
+        self._finders = Finders(keys_of(self._items, self.knowledge), finder)
+
+    def diagnose(self, streams: Iterable[tuple[str, Stream]]) -> dict[str, Any]:
+        """The answer of schema 1 for named streams. Raises what a stream raises."""
+        logs = Logs()
+        for name, stream in streams:
+            self.read(logs, name, stream)
+        return self.answer(logs)
+
+    def read(self, logs: Logs, name: str, stream: Stream) -> None:
+        """Adds a stream to the logs, or nothing where it raises."""
+        scanned = scan(stream, len(logs.inputs), self._finders)
+        logs.inputs.append(Input(name, scanned.lines, scanned.size))
+        logs.kept.extend(scanned.kept)
+
+    def answer(self, logs: Logs) -> dict[str, Any]:
+        scene, verdict = self.judged(logs)
+        return Reporter(scene, verdict, logs.inputs, self._bundle, self._tables).answer()
+
+    def judged(self, logs: Logs) -> tuple[Scene, Verdict]:
+        """What is known of the last attempt, and what follows from it."""
+        knowledge = self.knowledge
+        lines = attribute(logs.kept, [each.name for each in logs.inputs], knowledge)
+        text = Text(lines)
+        told = read_events(lines, knowledge, find_hits(text, self._items))
+        give_roles(told.events, text, knowledge)
+        attempt = last_attempt(told.events, told.progress)
+        exits = read_exits(attempt.events, knowledge)
+        heard = hear(attempt.events, knowledge)
+        members, closed = _members(lines, knowledge)
+        scene = Scene(attempt, exits, heard, text, members, closed, knowledge)
+        return scene, judge(scene)
+
+
+def keys_of(items: list[Item], knowledge: Knowledge) -> Keys:
+    """The literals of the scan, each once, sorted."""
+    scanned = {item.compiled.literal: False for item in items if item.role not in UNSCANNED}
+    scanned.update({literal: False for literal in knowledge.literals})
+    scanned.update({item.compiled.literal: True for item in items if item.role == "attempt"})
+    literals = sorted(scanned)
+    restarts = frozenset(number for number, literal in enumerate(literals) if scanned[literal])
+    return Keys(tuple(literal.encode() for literal in literals), restarts)
+
+
+def _members(lines: list[Line], knowledge: Knowledge) -> tuple[list[int], bool]:
     """The ranks that there must be, and whether their number is stated."""
     seen = -1
     stated = 0
@@ -37,8 +91,11 @@ def _members(lines: list[Any], knowledge: Knowledge) -> tuple[list[int], bool]:
         for rank in (line.rank, line.said):
             if rank is not None:
                 seen = max(seen, rank)
-        for pattern in knowledge.world:
-            match = pattern.search(line.text)
-            if match:
-                stated = max(stated, int(match.group(1)))
-    return list(range(max(stated, seen + 1))), stated > 0
+        for literal, pattern in knowledge.world:
+            if literal in line.text:
+                match = pattern.search(line.text)
+                stated = max(stated, int(match.group(1)) if match else 0)
+    return list(range(min(max(stated, seen + 1), MOST_RANKS))), stated > 0
+
+
+MOST_RANKS = 100_000

@@ -12,6 +12,7 @@ MESSAGE_LINES = 14
 IGNORED_REACH = 4
 OPEN_REACH = 400
 HANDLED_REACH = 2
+OF_MESSAGES = ("peer", "witness")
 
 
 @dataclass(slots=True)
@@ -127,15 +128,16 @@ class Reader:
         for opened in stream.opens:
             opened.foreign += 1
         event = self._other(line, body, hits)
-        if event is not None:
-            self._told.events.append(event)
-            if event.name == "what" and stream.tail is not None and stream.tail.name == "terminate":
-                event.before, event.link, stream.tail.carried = stream.tail, "caught", True
+        if event is None:
             self._go_on(line, body, stream, hits)
-            if stream.tail is None and event.kind == "error" and event.grade == "strong":
-                stream.tail = event
-        else:
-            self._go_on(line, body, stream, hits)
+            return
+        if event.name == "what" and stream.tail is not None and stream.tail.name == "terminate":
+            event.before, event.link, stream.tail.carried = stream.tail, "caught", True
+        if self._go_on(line, body, stream, hits) and event.kind == "report" and _belongs_to_message(hits):
+            return
+        self._told.events.append(event)
+        if stream.tail is None and event.kind == "error" and event.grade == "strong":
+            stream.tail = event
 
     def _without_margin(self, line: Line, stream: _Stream) -> str:
         if self._knowledge.words["group"] in line.body:
@@ -276,17 +278,19 @@ class Reader:
         event.ignored, event.quiet = left.ignored, left.quiet
         self._told.events.append(event)
 
-    def _go_on(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> None:
-        """A line more of the message, or its end."""
+    def _go_on(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> bool:
+        """Whether the line is one more of the message before it; if not, that message has ended."""
         tail = stream.tail
         if tail is None:
-            return
-        over = len(tail.extra) >= MESSAGE_LINES or line.logged or line.bar or not body.strip(" \t")
-        if over and not (not tail.message and not tail.extra and not body.strip(" \t")):
+            return False
+        empty = not body.strip(" \t")
+        over = len(tail.extra) >= MESSAGE_LINES or line.logged or line.bar or empty
+        if over and not (empty and not tail.message and not tail.extra):
             stream.tail = None
-            return
+            return False
         tail.extra.append(line)
-        tail.hits.extend(hit for hit in hits if hit.item.entry or hit.item.role in ("peer", "witness"))
+        tail.hits.extend(hit for hit in hits if hit.item.entry or hit.item.role in OF_MESSAGES)
+        return True
 
     def _other(self, line: Line, body: str, hits: list[Hit]) -> Event | None:
         tagged = self._error(line, body)
@@ -311,6 +315,11 @@ class Reader:
             if tagged.pattern.search(body):
                 return tagged
         return None
+
+
+def _belongs_to_message(hits: list[Hit]) -> bool:
+    """Whether such a line may be a part of an exception's message, so that it tells nothing beside it."""
+    return all(hit.item.entry or hit.item.role in OF_MESSAGES for hit in hits)
 
 
 def read_events(lines: list[Line], knowledge: Knowledge, hits: dict[int, list[Hit]]) -> Told:

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 
 from .events import Event
 from .knowledge import Knowledge
-from .speaker import Line
 
 SIGTERM = -15
 ENDED_FROM_OUTSIDE = (-1, -2, -15)
-SUMMARY_REACH = 3
 
 
 @dataclass(slots=True)
@@ -40,7 +38,7 @@ class Exits:
         return [each for each in self.exits if not each.victim and each.code not in ENDED_FROM_OUTSIDE]
 
 
-def read_exits(events: list[Event], lines: list[Line], knowledge: Knowledge) -> Exits:
+def read_exits(events: list[Event], knowledge: Knowledge) -> Exits:
     """The exits in the order told, each once, with their ranks where a summary or a spawn line tells."""
     found = Exits()
     for event in events:
@@ -49,9 +47,10 @@ def read_exits(events: list[Event], lines: list[Line], knowledge: Knowledge) -> 
     for event in events:
         if event.role in ("supervisor", "confirmation", "teardown", "death"):
             _read(event, found, knowledge)
+    _read_summary(events, found)
     for each in found.exits:
-        if each.rank is None and each.pid is not None:
-            each.rank = found.rank_of_pid.get(each.pid)
+        if each.pid is not None and each.pid in found.rank_of_pid:
+            each.rank = found.rank_of_pid[each.pid]
         each.victim = each.victim or (each.pid in found.victims and each.code in (-9, SIGTERM))
     found.exits = _once(found.exits)
     return found
@@ -69,6 +68,18 @@ def _tie(event: Event, captures: dict[str, str], found: Exits, knowledge: Knowle
             found.rank_of_pid.setdefault(int(match.group(1)), int(match.group(2)))
     if "rank" in captures and "local" in captures:
         found.rank_of_local.setdefault(int(captures["local"]), int(captures["rank"]))
+
+
+def _read_summary(events: list[Event], found: Exits) -> None:
+    """Ties the pid in a row of torchrun's summary to the rank in the row above."""
+    rank: int | None = None
+    for event in events:
+        for hit in event.hits:
+            if hit.item.id == "elastic-summary-rank":
+                rank = _whole(hit.captures["rank"])
+            elif hit.item.id == "elastic-summary-code" and rank is not None:
+                found.rank_of_pid[int(hit.captures["pid"])] = rank
+                rank = None
 
 
 def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:

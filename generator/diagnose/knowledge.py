@@ -95,8 +95,9 @@ class Knowledge:
         return tuple(compile_expression(text) for text in self._data["wrapper_messages"])
 
     @cached_property
-    def world(self) -> tuple[Pattern, ...]:
-        return tuple(compile_expression(text) for text in self._data["world"])
+    def world(self) -> tuple[tuple[str, Pattern], ...]:
+        """Where a line tells how many ranks there are: a literal to look for first, and the expression."""
+        return tuple((row["literal"], compile_expression(row["expression"])) for row in self._data["world"])
 
     @cached_property
     def types(self) -> dict[str, str]:

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import bisect
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..signature import Compiled
 from .speaker import Line
 
 BLOCK_BEFORE = 200
 BLOCK_AFTER = 50
-
-
-@dataclass(frozen=True)
-class Template:
-    """A compiled template: an expression a line, and the literal in the line ``key_line``."""
-
-    literal: str
-    key_line: int
-    patterns: tuple[re.Pattern[str], ...]
-    captures: tuple[str, ...]
-
-    def search(self, texts: list[str]) -> dict[str, str] | None:
-        """What the holes hold where all lines match, else None."""
-        groups: list[str] = []
-        for pattern, text in zip(self.patterns, texts, strict=True):
-            match = pattern.search(text)
-            if match is None:
-                return None
-            groups.extend(group or "" for group in match.groups()[1:])
-        return dict(zip(self.captures, groups, strict=True))
 
 
 @dataclass(frozen=True)
@@ -40,44 +21,38 @@ class Item:
     id: str
     entry: str | None
     role: str
-    template: Template
-    needs: tuple[Template, ...] = ()
-    unless: tuple[Template, ...] = ()
+    compiled: Compiled
+    needs: tuple[Compiled, ...] = ()
+    unless: tuple[Compiled, ...] = ()
 
 
 @dataclass(slots=True)
 class Hit:
-    """An item that matches a line. ``fits`` is set once its conditions were looked at."""
+    """An item that matches a line. ``fits`` says whether its conditions hold."""
 
     item: Item
     captures: dict[str, str]
     fits: bool = True
 
 
-def template_of(row: dict[str, Any]) -> Template:
-    return Template(
-        row["literal"],
-        row["key_line"],
-        tuple(re.compile(expression) for expression in row["expressions"]),
-        tuple(row["captures"]),
+def items_of(bundle: Mapping[str, Any]) -> list[Item]:
+    """All signatures, then all known lines, in the bundle's order."""
+    return [_item(row) for row in (*bundle["signatures"], *bundle["lines"])]
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    return Item(
+        row["id"],
+        row.get("entry"),
+        row["role"],
+        _compiled(row),
+        tuple(_compiled(condition) for condition in row.get("needs", ())),
+        tuple(_compiled(condition) for condition in row.get("unless", ())),
     )
 
 
-def items_of(bundle: dict[str, Any]) -> list[Item]:
-    """All signatures, then all known lines, in the bundle's order."""
-    items = []
-    for row in [*bundle["signatures"], *bundle["lines"]]:
-        items.append(
-            Item(
-                row["id"],
-                row.get("entry"),
-                row["role"],
-                template_of(row),
-                tuple(template_of(need) for need in row.get("needs", ())),
-                tuple(template_of(need) for need in row.get("unless", ())),
-            )
-        )
-    return items
+def _compiled(row: Mapping[str, Any]) -> Compiled:
+    return Compiled(row["literal"], row["key_line"], tuple(row["expressions"]), tuple(row["captures"]))
 
 
 @dataclass
@@ -106,8 +81,8 @@ def find_hits(text: Text, items: list[Item]) -> dict[int, list[Hit]]:
     joined, starts = _join(text.lines)
     hits: dict[int, list[Hit]] = {}
     for item in items:
-        for order in _lines_with(item.template.literal, joined, starts):
-            found = _match(item, order, text)
+        for order in _lines_with(item.compiled.literal, joined, starts):
+            found = _match(item.compiled, order, text)
             if found is not None:
                 first, captures = found
                 hits.setdefault(first, []).append(Hit(item, captures))
@@ -124,30 +99,24 @@ def _join(lines: list[Line]) -> tuple[str, list[int]]:
 
 
 def _lines_with(literal: str, joined: str, starts: list[int]) -> list[int]:
-    """The orders of the lines that hold the literal; blanks in it stand for runs of blanks."""
-    orders: list[int] = []
+    """The orders of the lines that hold the literal."""
+    orders = []
     at = joined.find(literal)
     while at >= 0:
         order = bisect.bisect_right(starts, at) - 1
-        if not orders or orders[-1] != order:
-            orders.append(order)
+        orders.append(order)
         following = starts[order + 1] if order + 1 < len(starts) else len(joined)
         at = joined.find(literal, following)
     return orders
 
 
-def _match(item: Item, order: int, text: Text) -> tuple[int, dict[str, str]] | None:
-    template = item.template
-    if len(template.patterns) == 1:
-        captures = template.search([text.lines[order].text])
-        return None if captures is None else (order, captures)
+def _match(compiled: Compiled, order: int, text: Text) -> tuple[int, dict[str, str]] | None:
+    """The first line of a match that has the literal in this line, and the captures."""
     members = text.streams[text.lines[order].stream]
-    first = text.place[order] - template.key_line
-    span = members[first : first + len(template.patterns)] if first >= 0 else []
-    if len(span) != len(template.patterns):
-        return None
-    captures = template.search([text.lines[o].text for o in span])
-    return None if captures is None else (span[0], captures)
+    first = text.place[order] - compiled.key_line
+    span = members[first : first + len(compiled.expressions)] if first >= 0 else []
+    match = compiled.search([text.lines[each].text for each in span])
+    return None if match is None else (span[0], match.captures)
 
 
 def conditions_hold(item: Item, order: int, text: Text) -> bool:
@@ -155,15 +124,17 @@ def conditions_hold(item: Item, order: int, text: Text) -> bool:
     if not item.needs and not item.unless:
         return True
     block = text.neighbours(order, BLOCK_BEFORE, BLOCK_AFTER)
-    return all(_stands(t, block) for t in item.needs) and not any(_stands(t, block) for t in item.unless)
+    return all(_stands(each, block) for each in item.needs) and not any(
+        _stands(each, block) for each in item.unless
+    )
 
 
-def _stands(template: Template, block: list[Line]) -> bool:
-    size = len(template.patterns)
+def _stands(compiled: Compiled, block: list[Line]) -> bool:
+    size = len(compiled.expressions)
     for at, line in enumerate(block):
-        if template.literal in line.text:
-            first = at - template.key_line
+        if compiled.literal in line.text:
+            first = at - compiled.key_line
             span = block[first : first + size] if first >= 0 else []
-            if len(span) == size and template.search([each.text for each in span]) is not None:
+            if compiled.search([each.text for each in span]) is not None:
                 return True
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .clean import Raw, clean
-from .knowledge import Knowledge, Pattern, Tagged
+from .knowledge import Knowledge, Tagged
 
 MAX_PREFIXES = 8
 LABEL_SAMPLE = 200
@@ -33,6 +33,7 @@ class Line:
     pid: int | None = None
     level: str = ""
     time: int | None = None
+    stamp: str = ""
     logged: bool = False
     bar: bool = False
     stream: str = ""
@@ -54,7 +55,34 @@ def attribute(raws: list[Raw], names: list[str], knowledge: Knowledge) -> list[L
     lines = []
     for order, (raw, text) in enumerate(zip(raws, texts, strict=True)):
         lines.append(_line(raw, order, text, labels[raw.file], ranks[raw.file], knowledge))
+    _ranks_of_pids(lines, knowledge)
+    _ranks_of_locals(lines)
+    for line in lines:
+        line.stream = _stream(line)
     return lines
+
+
+def _ranks_of_pids(lines: list[Line], knowledge: Knowledge) -> None:
+    """NCCL says once which rank a pid is; its other lines bear the pid alone."""
+    ranks: dict[tuple[str | None, int], int] = {}
+    for line in lines:
+        if line.pid is not None and "comm 0x" in line.text:
+            match = knowledge.single["comm_rank"].search(line.text)
+            if match:
+                ranks.setdefault((line.node, line.pid), int(match.group(1)))
+    for line in lines:
+        if line.rank is None and line.pid is not None:
+            line.rank = ranks.get((line.node, line.pid))
+
+
+def _ranks_of_locals(lines: list[Line]) -> None:
+    """On one node the number inside the node is the rank."""
+    places = {(line.file, line.node) for line in lines if line.local is not None}
+    if len(places) > 1:
+        return
+    for line in lines:
+        if line.rank is None and line.local is not None:
+            line.rank = line.local
 
 
 def rank_of_name(name: str, knowledge: Knowledge) -> int | None:
@@ -102,8 +130,8 @@ def _line(
     line.pid = _number(values.get("pid"))
     line.node = values.get("node")
     line.level = values.get("level", "")[:1]
-    line.time = _time(values, knowledge)
-    line.stream = _stream(line)
+    if "minute" in values:
+        line.time, line.stamp = _time(values, knowledge)
     return line
 
 
@@ -159,15 +187,14 @@ def _number(text: str | None, otherwise: int | None = None) -> int | None:
     return otherwise if text is None else int(text)
 
 
-def _time(values: dict[str, str], knowledge: Knowledge) -> int | None:
-    """Milliseconds from the year's start, every month counted as 31 days: for order and distance only."""
-    if "minute" not in values:
-        return None
+def _time(values: dict[str, str], knowledge: Knowledge) -> tuple[int, str]:
+    """Milliseconds from the year's start, every month counted as 31 days, for order and distance; and shown."""
     month = int(values.get("month", "0")) or knowledge.months.get(values.get("monthname", ""), 0)
     day = int(values.get("day", "0"))
-    seconds = (int(values["hour"]) * 60 + int(values["minute"])) * 60 + int(values["second"])
+    hour, minute, second = int(values["hour"]), int(values["minute"]), int(values["second"])
     fraction = (values.get("fraction", "") + "000")[:3]
-    return ((month * 31 + day) * 86400 + seconds) * 1000 + int(fraction)
+    milliseconds = (((month * 31 + day) * 24 + hour) * 3600 + minute * 60 + second) * 1000 + int(fraction)
+    return milliseconds, f"{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction}"
 
 
 def _stream(line: Line) -> str:
@@ -180,6 +207,3 @@ def _stream(line: Line) -> str:
     else:
         who = ""
     return f"{line.file}|{line.node or ''}|{who}"
-
-
-__all__ = ["Line", "Pattern", "attribute", "rank_of_name"]

@@ -33,6 +33,7 @@ class Candidate:
     role: str = "cause"
     why: list[Why] = field(default_factory=list)
     chain: list[Event] = field(default_factory=list)
+    alike: list[Event] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -176,7 +177,9 @@ def _event_at(line: Line, scene: Scene) -> Event | None:
 
 
 def _give_ranks(candidate: Candidate, first: Event, alike: list[Event], scene: Scene) -> None:
-    ranks = sorted({each.rank for each in alike if each.rank is not None and _near_in_time(first, each)})
+    near = [each for each in alike if _near_in_time(first, each)]
+    candidate.alike = near
+    ranks = sorted({each.rank for each in near if each.rank is not None})
     if len(ranks) > 1:
         candidate.ranks, candidate.symmetric = ranks, True
         candidate.why.append(("same-error-on-ranks", {"count": len(ranks)}))
