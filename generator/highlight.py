@@ -11,6 +11,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+LEAST_ALIKE = 0.3
+"""The share of common lines from which marking the others tells something."""
+
 
 @cache
 def highlight(code: str, language: str) -> Markup:
@@ -26,11 +29,17 @@ def highlight(code: str, language: str) -> Markup:
 
 
 def highlight_pair(failing: str, repaired: str, language: str) -> tuple[Markup, Markup]:
-    """Both versions, with each line that only one of them has inside ``<span class="gone|new">``."""
+    """Both versions, with each line that only one of them has inside ``<span class="gone|new">``.
+
+    Versions that have little in common are not marked: everything would be.
+    """
     before, after = failing.splitlines(), repaired.splitlines()
+    compared = SequenceMatcher(None, before, after, autojunk=False)
+    if compared.ratio() < LEAST_ALIKE:
+        return highlight(failing, language), highlight(repaired, language)
     gone: set[int] = set()
     new: set[int] = set()
-    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for kind, i, j, k, m in compared.get_opcodes():
         if kind != "equal":
             gone.update(range(i, j))
             new.update(range(k, m))

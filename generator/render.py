@@ -25,7 +25,7 @@ STYLES = ("tokens", "base", "layout", "parts", "code", "entry", "hub", "print")
 """The files of static/css, in the order of the cascade."""
 
 _HEADING = re.compile(
-    r'<section data-views="(?P<views>[^"]*)"[^>]*>\s*<h(?P<level>[23]) id="(?P<id>[^"]+)">(?P<text>.*?)</h',
+    r'<section data-views="(?P<views>[^"]*)"[^>]*>\s*<h(?P<level>[23]) id="(?P<id>[^"]+)"[^>]*>(?P<text>.*?)</h',
     re.S,
 )
 

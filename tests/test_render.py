@@ -90,6 +90,8 @@ def test_pair_marks_the_lines_that_differ() -> None:
     failing, repaired = highlight_pair("a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n", "python")
     assert failing.count('class="line gone"') == 1
     assert repaired.count('class="line new"') == 2
+    unlike = highlight_pair("a = 1\n", "b = 2\n", "python")
+    assert "line" not in "".join(unlike)
 
 
 @pytest.mark.parametrize(
