@@ -23,10 +23,10 @@ so ``return code = -1`` matches neither -15 nor -1.5.
 4. What is left to try again are holes that may hold the literal after them or the last character of the
    one before: ``{any}``, and ``{word}``, ``{path}`` or ``{hex}`` beside characters of their own. Such a hole
    of 400 characters holds the literal after it at most 400/p times, where p is the literal's smallest
-   period, and a match begins at one byte in p of the first literal. ``_check_work`` multiplies that out and
-   refuses a template that could take more than 2,500 steps for a byte of the line. Other holes begin only
-   where a run of their characters does, and end in one place, so they can but double what the hole before
-   them costs.
+   period, and a match begins at one byte in p of the first literal. Other holes begin only where a run of
+   their characters does, so what is tried of them lies apart, and adds up to the characters within reach.
+   ``_check_work`` multiplies that out and refuses a template that could take more than 2,500 steps for a
+   character of the line.
 5. A template begins with a literal or with a hole that begins only where no character of its kind stands
    before it, so every attempt begins at its own place.
 6. Of a line longer than 8,192 characters only those around the key are searched.
@@ -67,7 +67,8 @@ _ANY_AFTER_BLANK = r"(?:[^ \t\n][^\n]{0,399}?)??"
 _ANY_BEFORE_BLANK = r"(?:[^\n]{0,399}?[^ \t\n])??"
 _ANY_BETWEEN_BLANKS = r"[^ \t\n](?:[^\n]{0,398}?[^ \t\n])??"
 
-_BEGINS_WITH_DIGIT = frozenset({"int", "num", "hex", "size"})
+_NUMBERS = frozenset({"int", "num", "size"})
+_BEGINS_WITH_DIGIT = _NUMBERS | {"hex"}
 _MAY_BEGIN_WITH_DIGIT = _BEGINS_WITH_DIGIT | {"word", "path", "any"}
 _WIDE = frozenset({"word", "path", "any"})
 _MAY_END_IN_DIGIT = frozenset({"int", "num", "hex", "word", "path", "any"})
@@ -375,21 +376,26 @@ def _after_any(literal: _Placed, line: _Line) -> bool:
 
 
 def _check_work(line: _Line) -> None:
-    """Rule 4, in thousandths of a step, so that both engines count alike."""
+    """Rule 4, in thousandths of a step, so that both engines count alike.
+
+    ``ways`` is in how many ways a place is reached, ``free`` in how many the last hole was that begins
+    anywhere; for each of these the holes since then lie apart from each other in ``window`` characters.
+    """
     first = line[0].piece
     ways = _per(1000, first.text) if isinstance(first, Literal) else 1000
-    work = 0
+    free, window, work = ways, 0, 0
     for i, placed in enumerate(line):
         hole = placed.piece
-        if not isinstance(hole, Hole):
+        if not isinstance(hole, Hole) or hole.kind in _NUMBERS:
             continue
         before, after = (_literal_at(line, at) for at in (i - 1, i + 1))
-        ends_anywhere = after != "" and all(_holds(hole.kind, char) for char in after)
         length = (128 if hole.kind == "hex" else HOLE_LENGTH) if i else 1
-        if ends_anywhere or _holds(hole.kind, before[-1:]):
-            work += ways * length
-        if ends_anywhere:
-            ways = _per(ways * length, after)
+        if _holds(hole.kind, before[-1:]):
+            free, window = ways, 0
+        window += length
+        if after and all(_holds(hole.kind, char) for char in after):
+            ways = _per(min(ways * length, free * window), after)
+        work += free * window
         if work > MAX_WORK * 1000:
             raise TemplateError(
                 f"could take long to match, since {{{hole.kind}}} may begin or end in many places; "

@@ -3,7 +3,7 @@
  * Twin of generator/find.py; all arithmetic is in whole numbers, and ties go by slug.
  */
 
-import { linesOf, wordsOf } from "./normalize.js";
+import { linesOf, withoutPrefix, wordsOf } from "./normalize.js";
 import { Compiled } from "./signature.js";
 
 export const SIGNATURE_SCORE = 700;
@@ -19,7 +19,7 @@ const WRAPPED_LINES = 4;
 /** @typedef {{signatures: SignatureItem[], entries: Record<string, {title: string, url: string}>, words: Words}} Bundle the parts of the bundle that `find` reads */
 /** @typedef {{entry: string, score: number, how: "signature" | "words" | "text", signature: string | null, title: string, url: string}} Found */
 /** @typedef {{id: string, entry: string, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[]}} Signature */
-/** @typedef {{lines: string[], joined: string}} Text what was pasted: its lines, and the same joined */
+/** @typedef {{lines: string[], bare: string[], whole: string, joined: string}} Text what was pasted, with and without prefixes, as lines and as one */
 
 /** Ranks the entries of a bundle. */
 export class Finder {
@@ -49,7 +49,9 @@ export class Finder {
    */
   find(text, n = 10) {
     const lines = linesOf(text);
-    const found = new Map([...this.byWords(lines), ...this.bySignature({ lines, joined: lines.join(" ") })]);
+    const bare = lines.map(withoutPrefix);
+    const pasted = { lines, bare, whole: lines.join("\n"), joined: bare.join(" ") };
+    const found = new Map([...this.byWords(bare), ...this.bySignature(pasted)]);
     return [...found.values()]
       .sort((a, b) => b.score - a.score || (a.entry < b.entry ? -1 : Number(a.entry > b.entry)))
       .slice(0, n);
@@ -171,16 +173,22 @@ function meritOf(signature, text) {
   return role + conditions + Math.min(60, Math.floor(literal / 2));
 }
 
-/** Whether the message stands in the text, in lines as they are or in one that was broken. @param {Compiled} compiled @param {Text} text */
+/** Whether the message stands in the text: in its lines, or broken over several of them. @param {Compiled} compiled @param {Text} text */
 function stands(compiled, text) {
+  if (text.whole.includes(compiled.literal) && standsIn(compiled, text.lines)) return true;
   if (!text.joined.includes(compiled.literal)) return false;
+  if (compiled.expressions.length > 1) return standsIn(compiled, text.bare);
+  return rejoined(compiled.literal, text.bare).some((line) => compiled.search([line]) !== null);
+}
+
+/** @param {Compiled} compiled @param {string[]} lines */
+function standsIn(compiled, lines) {
   const count = compiled.expressions.length;
-  for (const [at, line] of text.lines.entries()) {
+  return lines.some((line, at) => {
     const first = at - compiled.keyLine;
-    if (!line.includes(compiled.literal) || first < 0) continue;
-    if (compiled.search(text.lines.slice(first, first + count)) !== null) return true;
-  }
-  return count === 1 && rejoined(compiled.literal, text.lines).some((line) => compiled.search([line]) !== null);
+    if (first < 0 || !line.includes(compiled.literal)) return false;
+    return compiled.search(lines.slice(first, first + count)) !== null;
+  });
 }
 
 /** The places where the literal stands across a line's end or near it, as one line. @param {string} literal @param {string[]} lines */

@@ -3,7 +3,8 @@
  * Twin of generator/normalize.py.
  */
 
-const MAX_LINES = 4_000;
+const HEAD = 60_000;
+const TAIL = 180_000;
 const MAX_LENGTH = 4_000;
 
 const ESCAPE =
@@ -82,13 +83,14 @@ const SHORT = new Map(
 );
 
 /**
- * The lines that a terminal would have shown, in order, without their prefixes, empty ones left out.
+ * The lines that a terminal would have shown, in order, empty ones left out.
  * @param {string} text
  * @returns {string[]}
  */
 export function linesOf(text) {
-  return some(text)
-    .map((raw) => withoutPrefix(clean(raw)))
+  return ends(text)
+    .split("\n")
+    .map(clean)
     .filter((line) => line !== "");
 }
 
@@ -133,11 +135,12 @@ function strip(text) {
   return text.replace(/^ +/, "").replace(/(?<! ) +$/, "");
 }
 
-/** @param {string} text */
-function some(text) {
-  const lines = text.split("\n");
-  if (lines.length <= MAX_LINES) return lines;
-  return [...lines.slice(0, MAX_LINES / 4), ...lines.slice(-(MAX_LINES - MAX_LINES / 4))];
+/** Of a long text its first and last code points. @param {string} text */
+function ends(text) {
+  if (text.length <= HEAD + TAIL) return text;
+  if (text.length <= 2 * (HEAD + TAIL) && Array.from(text).length <= HEAD + TAIL) return text;
+  const tail = Array.from(text.slice(-2 * TAIL)).slice(-TAIL);
+  return `${head(text, HEAD)}\n${tail.join("")}`;
 }
 
 /**

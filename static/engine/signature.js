@@ -34,7 +34,8 @@ const ANY_AFTER_BLANK = "(?:[^ \\t\\n][^\\n]{0,399}?)??";
 const ANY_BEFORE_BLANK = "(?:[^\\n]{0,399}?[^ \\t\\n])??";
 const ANY_BETWEEN_BLANKS = "[^ \\t\\n](?:[^\\n]{0,398}?[^ \\t\\n])??";
 
-const BEGINS_WITH_DIGIT = ["int", "num", "hex", "size"];
+const NUMBERS = ["int", "num", "size"];
+const BEGINS_WITH_DIGIT = [...NUMBERS, "hex"];
 const WIDE = ["word", "path", "any"];
 const MAY_BEGIN_WITH_DIGIT = [...BEGINS_WITH_DIGIT, ...WIDE];
 const MAY_END_IN_DIGIT = ["int", "num", "hex", ...WIDE];
@@ -398,14 +399,18 @@ function kindOf(piece) {
 function checkWork(line) {
   const first = line[0].piece;
   let ways = "literal" in first ? per(1000, first.literal) : 1000;
-  let work = 0;
+  let free = ways;
+  let [window, work] = [0, 0];
   for (const [i, { piece: hole, offset }] of line.entries()) {
-    if (!("kind" in hole)) continue;
+    if (!("kind" in hole) || NUMBERS.includes(hole.kind)) continue;
     const [before, after] = [literalAt(line, i - 1), literalAt(line, i + 1)];
-    const endsAnywhere = after.length > 0 && after.every((char) => holds(hole.kind, char));
     const length = i === 0 ? 1 : hole.kind === "hex" ? 128 : HOLE_LENGTH;
-    if (endsAnywhere || holds(hole.kind, before[before.length - 1])) work += ways * length;
-    if (endsAnywhere) ways = per(ways * length, after.join(""));
+    if (holds(hole.kind, before[before.length - 1])) [free, window] = [ways, 0];
+    window += length;
+    if (after.length > 0 && after.every((char) => holds(hole.kind, char))) {
+      ways = per(Math.min(ways * length, free * window), after.join(""));
+    }
+    work += free * window;
     if (work > MAX_WORK * 1000) {
       throw new TemplateError(
         `could take long to match, since {${hole.kind}} may begin or end in many places; ` +

@@ -15,6 +15,7 @@ const calls = {
   clean: normalize.clean,
   linesOf: normalize.linesOf,
   wordsOf: normalize.wordsOf,
+  withoutPrefix: normalize.withoutPrefix,
   bundle: (name, bundle) => Boolean(finders.set(name, new Finder(bundle))),
   find: (name, text, n) => finders.get(name).find(text, n),
 };
