@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -37,6 +37,7 @@ app = typer.Typer(
 ContentOption = Annotated[
     Path | None, typer.Option("--content", metavar="DIR", help="Work on this content folder.")
 ]
+DiagnosisFormat = Literal["text", "json", "markdown"]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what was asked for.")]
 _GLOBAL_OPTIONS = {"--content": 1, "--quiet": 0, "-q": 0}
 """Options of every command, which may also stand before it, and how many values each takes."""
@@ -273,6 +274,27 @@ def find_command(
     if not found and not quiet:
         typer.echo("no entry is known for this text", err=True)
     return 0
+
+
+@app.command(name="diagnose")
+def diagnose_command(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Logs: files, folders, .gz, .zst; - is standard input."),
+    ] = None,
+    fmt: Annotated[DiagnosisFormat, typer.Option("--format", help="How to print the verdict.")] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Read logs and say who started it: the line, the rank, what to do next."""
+    from .diagnose.command import diagnose
+
+    printed, code = diagnose(
+        files or [], _bundle(content), "json" if as_json else fmt, lambda text: typer.echo(text, err=True)
+    )
+    typer.echo(printed, nl=False)
+    return code
 
 
 @app.command(name="explain")

@@ -12,15 +12,18 @@ from .events import read_events
 from .exits import read_exits
 from .knowledge import Knowledge, load_data
 from .match import Item, Text, find_hits, items_of
-from .report import Input, Reporter
+from .report import Input, Reporter, shown
 from .roles import give_roles
 from .scan import Finders, Keys, Stream, scan
 from .speaker import Line, attribute
+from .text import Shown
 from .verdict import Scene, Verdict, judge
 from .witness import hear
 
 UNSCANNED = ("progress", "advice")
 """Roles of lines that are too frequent, and tell too little, to be looked for in gigabytes."""
+MOST_RANKS = 100_000
+CONTEXT = 2
 
 
 @dataclass(slots=True)
@@ -29,6 +32,15 @@ class Logs:
 
     inputs: list[Input] = field(default_factory=list)
     kept: list[Raw] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The answer, the lines around its beginning, and what the codes in it mean."""
+
+    answer: dict[str, Any]
+    context: list[Shown]
+    why: Mapping[str, str]
 
 
 class Engine:
@@ -46,7 +58,7 @@ class Engine:
         logs = Logs()
         for name, stream in streams:
             self.read(logs, name, stream)
-        return self.answer(logs)
+        return self.conclude(logs).answer
 
     def read(self, logs: Logs, name: str, stream: Stream) -> None:
         """Adds a stream to the logs, or nothing where it raises."""
@@ -54,9 +66,10 @@ class Engine:
         logs.inputs.append(Input(name, scanned.lines, scanned.size))
         logs.kept.extend(scanned.kept)
 
-    def answer(self, logs: Logs) -> dict[str, Any]:
+    def conclude(self, logs: Logs) -> Conclusion:
         scene, verdict = self.judged(logs)
-        return Reporter(scene, verdict, logs.inputs, self._bundle, self._tables).answer()
+        answer = Reporter(scene, verdict, logs.inputs, self._bundle, self._tables).answer()
+        return Conclusion(answer, _context(scene, verdict), self._tables["why"])
 
     def judged(self, logs: Logs) -> tuple[Scene, Verdict]:
         """What is known of the last attempt, and what follows from it."""
@@ -98,4 +111,10 @@ def _members(lines: list[Line], knowledge: Knowledge) -> tuple[list[int], bool]:
     return list(range(min(max(stated, seen + 1), MOST_RANKS))), stated > 0
 
 
-MOST_RANKS = 100_000
+def _context(scene: Scene, verdict: Verdict) -> list[Shown]:
+    """The line that is named, with its neighbours of the same speaker."""
+    line = verdict.initiating.line if verdict.initiating else None
+    if line is None:
+        return []
+    near = scene.text.neighbours(line.order, CONTEXT, CONTEXT)
+    return [Shown(each.number, shown(each.text), each is line) for each in near]
