@@ -220,6 +220,9 @@ class _Loader:
     def _stays_inside(self, path: Path) -> bool:
         try:
             inside = not path.is_symlink() or path.resolve(strict=True).is_relative_to(self.root.resolve())
+        except PermissionError as error:
+            self.report(path, "unreadable", f"can't be read: {error.strerror}")
+            return False
         except (OSError, RuntimeError):
             inside = False
         if not inside:

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 from . import model as models
 from .content import FieldPath
 from .finding import Explanation, Finding, shown
-from .yaml_document import Document
+from .yaml_document import MAX_FINDINGS, Document
 
 T = TypeVar("T")
 
@@ -30,7 +30,8 @@ def validate(
     except ValidationError as error:
         told = {(finding.line, finding.column) for finding in known}
         details = error.errors(include_url=False)
-    findings = (_finding(kind, document, detail) for detail in details if not _is_echo(detail))
+    told_of = [detail for detail in details if not _is_echo(detail)][:MAX_FINDINGS]
+    findings = (_finding(kind, document, detail) for detail in told_of)
     return None, [finding for finding in findings if (finding.line, finding.column) not in told]
 
 

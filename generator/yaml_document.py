@@ -20,6 +20,8 @@ from .finding import Explanation, Finding, shown
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
+MAX_FINDINGS = 100
+"""Of one kind of reading in one document; whoever has a hundred needs another file, not a longer list."""
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 Value = str | None | list[Any] | dict[str, Any]
@@ -85,11 +87,11 @@ def compose(path: str, text: str) -> tuple[Document | None, list[Finding]]:
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             composer.take(event)
+        composer.find_tabs()
     except _Stop:
         return None, composer.findings
     except yaml.MarkedYAMLError as error:
         return None, [*composer.findings, _syntax_finding(path, text, error, composer.reached)]
-    composer.find_tabs()
     if composer.documents == 0:
         composer.report("empty", None, "the file holds nothing")
         return None, composer.findings
@@ -147,6 +149,8 @@ class _Composer:
     def report(self, code: str, mark: Any, message: str, hint: str = "") -> None:
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         self.findings.append(Finding(self.path, line, column, code, "error", message, hint))
+        if len(self.findings) >= MAX_FINDINGS:
+            raise _Stop
 
     def document(self) -> Document:
         positions = Positions(
@@ -155,15 +159,16 @@ class _Composer:
         return Document(self.root, positions, MappingProxyType(self.keys))
 
     def find_tabs(self) -> None:
-        """Report a tab that indents; where the parser stumbled over it, it is reported there."""
+        """Report the first tab that indents; where the parser stumbled over one, it is reported there."""
         if "\t" not in self.text:
             return
+        inside = {
+            index for start, end in self.quoted for index in range(start, end) if self.text[index] == "\t"
+        }
         for tab in re.finditer(r"^ *(\t)", self.text, re.MULTILINE):
-            index = tab.start(1)
-            if not any(start <= index < end for start, end in self.quoted) and not _is_blank(
-                self.text, index
-            ):
-                self.findings.append(_tab_finding(self.path, self.text, index))
+            if tab.start(1) not in inside and not _is_blank(self.text, tab.start(1)):
+                self.findings.append(_tab_finding(self.path, self.text, tab.start(1)))
+                return
 
     def _document(self, event: yaml.DocumentStartEvent) -> None:
         self.documents += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,31 @@ YAML_PIECES = st.sampled_from(
 def test_no_yaml_raises(text: str) -> None:
     document, findings = read_document("x.yaml", text.encode())
     assert document is not None or findings
+
+
+HUGE = {
+    "aliases": "[" + "*a," * 330_000,
+    "duplicate keys": "a: 1\n" * 190_000,
+    "unknown keys": "".join(f"k{number}: x\n" for number in range(80_000)),
+    "complex keys": "? " * 490_000,
+    "nested items": "- " * 490_000,
+    "brackets": "[" * 990_000,
+    "braces": "{" * 990_000,
+    "quotes": "'a' " * 240_000,
+    "tabs": "a: b\n" + "\tc\n" * 300_000,
+    "line ends": "\n" * 990_000,
+    "documents": "---\n" * 240_000,
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+def test_a_megabyte_of_anything_is_read_in_seconds(text: str) -> None:
+    start = time.process_time()
+    document, findings = read_document("entry.yaml", text.encode())
+    if document is not None:
+        findings += validate(Entry, document)[1]
+    assert 1 <= len(findings) <= 100
+    assert time.process_time() - start < 10
 
 
 LINES_OF_ENTRY = (RIGHT / ENTRY).read_text().splitlines(keepends=True)

@@ -8,7 +8,7 @@ from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry, Positions
 from ..finding import Explanation, Finding, shown
 from .report import finding
-from .sections import line_sections, taxonomy_sections
+from .sections import hub_sections, line_sections, taxonomy_sections
 
 CODES: Mapping[str, Explanation] = {
     "duplicate-id": Explanation(
@@ -39,6 +39,8 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
     for name, items, positions in taxonomy_sections(catalogue.content):
         yield from _duplicates(name, ((positions, (i, "id"), item.id) for i, item in enumerate(items)))
+    hubs = hub_sections(catalogue.content)
+    yield from _duplicates("hubs", ((positions, ("system",), hub.system) for hub, positions in hubs))
     lines = line_sections(catalogue.content)
     yield from _duplicates(
         "lines", ((positions, (*field, "id"), line.id) for line, positions, field in lines)

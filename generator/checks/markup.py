@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -35,6 +36,10 @@ CODES: Mapping[str, Explanation] = {
 }
 
 
+MAX_FINDINGS = 20
+"""In one text."""
+
+
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     for text in texts(loaded.entry):
         if text.kind in ("inline", "markdown"):
@@ -56,7 +61,7 @@ def _check_text(positions: Positions, field: FieldPath, text: str, inline: bool)
         yield finding_within(positions, field, text, gap.end(), "paragraph", message)
     if not _MAY_HOLD.search(text):
         return
-    for offset, code, message, hint in _problems(text, inline):
+    for offset, code, message, hint in islice(_problems(text, inline), MAX_FINDINGS):
         yield finding_within(positions, field, text, offset, code, message, hint)
 
 

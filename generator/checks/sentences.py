@@ -68,7 +68,7 @@ def sentences_of(loaded: LoadedEntry) -> Iterator[Sentence]:
 
 
 _CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
-_SENTENCE = re.compile(r"(?:[^\n.!?]|[.!?](?![\s\"')*_`]|$)|\n(?!\s*(?:\n|[-*+|]|[0-9]+\.\s)))+")
+_SENTENCE = re.compile(r"(?:[^\n.!?]|[.!?](?![\s\"')*_`]|$)|\n(?![ \t]*(?:\n|[-*+|]|[0-9]+\.[ \t])))+")
 """Up to a stop before a blank, an empty line, or the next item or row of a list or table."""
 _WORD = re.compile(r"[a-z0-9_]+(?:'[a-z]+)?")
 

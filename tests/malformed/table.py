@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import mkdir
 from pathlib import Path
+from shutil import copy
 
 ENTRY = "failures/disk-full/entry.yaml"
 SHORT = "failures/port-taken/entry.yaml"
@@ -504,6 +506,26 @@ TREES = (
     Tree("unknown folder", lambda c: (c / "failure").mkdir(), "failure", "stray-file"),
     Tree("text among the lines", lambda c: (c / "lines/a.txt").touch(), "lines/a.txt", "stray-file"),
     Tree("page with a bad name", lambda c: (c / "pages/A b.md").touch(), "pages/A b.md", "bad-slug"),
+    Tree(
+        "two hubs of one system",
+        lambda c: copy(c / HUB, c / "hubs/torch.yaml"),
+        "hubs/torch.yaml",
+        "duplicate-id",
+        1,
+        9,
+    ),
+    Tree(
+        "folder whose name isn't UTF-8",
+        lambda c: mkdir(bytes(c / "failures") + b"/\xff"),
+        "failures/\\udcff",
+        "bad-slug",
+    ),
+    Tree(
+        "log whose name isn't UTF-8",
+        lambda c: mkdir(bytes(c / "healthy") + b"/\xff.log"),
+        "healthy/\\udcff.log",
+        "stray-file",
+    ),
     Tree(
         "link to nowhere", lambda c: (c / "healthy/a.log").symlink_to("nowhere"), "healthy/a.log", "link-out"
     ),
