@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .normalize import lines_of, words_of
+from .normalize import lines_of, without_prefix, words_of
 from .signature import Compiled
 
 SIGNATURE_SCORE = 700
@@ -51,9 +51,11 @@ class _Signature:
 
 @dataclass(frozen=True)
 class _Text:
-    """What was pasted: its lines, and the same joined, in which a wrapped message is whole."""
+    """What was pasted: its lines as they are, the same without prefixes, and each of them as one string."""
 
     lines: Sequence[str]
+    bare: Sequence[str]
+    whole: str
     joined: str
 
 
@@ -73,8 +75,9 @@ class Finder:
     def find(self, text: str, n: int = 10) -> list[Found]:
         """The best ``n`` entries for a text of any length; none where nothing in it is known."""
         lines = lines_of(text)
-        found = self._by_words(lines)
-        found.update(self._by_signature(_Text(lines, " ".join(lines))))
+        bare = [without_prefix(line) for line in lines]
+        found = self._by_words(bare)
+        found.update(self._by_signature(_Text(lines, bare, "\n".join(lines), " ".join(bare))))
         return sorted(found.values(), key=lambda one: (-one.score, one.entry))[:n]
 
     def _found(self, slug: str, score: int, how: str, signature: str | None = None) -> Found:
@@ -164,15 +167,23 @@ def _merit(signature: _Signature, text: _Text) -> int:
 
 
 def _stands(compiled: Compiled, text: _Text) -> bool:
-    """Whether the message stands in the text, in lines as they are or in one that was broken."""
+    """Whether the message stands in the text: in its lines, or broken over several of them."""
+    if compiled.literal in text.whole and _stands_in(compiled, text.lines):
+        return True
     if compiled.literal not in text.joined:
         return False
+    if len(compiled.expressions) > 1:
+        return _stands_in(compiled, text.bare)
+    return any(compiled.search([line]) for line in _rejoined(compiled.literal, text.bare))
+
+
+def _stands_in(compiled: Compiled, lines: Sequence[str]) -> bool:
     count = len(compiled.expressions)
-    for at, line in enumerate(text.lines):
-        first = at - compiled.key_line
-        if compiled.literal in line and first >= 0 and compiled.search(text.lines[first : first + count]):
-            return True
-    return count == 1 and any(compiled.search([line]) for line in _rejoined(compiled.literal, text.lines))
+    return any(
+        compiled.search(lines[at - compiled.key_line : at - compiled.key_line + count])
+        for at, line in enumerate(lines)
+        if compiled.literal in line and at >= compiled.key_line
+    )
 
 
 def _rejoined(literal: str, lines: Sequence[str]) -> Iterable[str]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-MAX_LINES = 4_000
+HEAD = 60_000
+TAIL = 180_000
+"""Of a longer text its first and last characters: where a run fails, and what it was when it began."""
 MAX_LENGTH = 4_000
-"""Longer lines are cut to so many characters, and of more lines the first quarter and the last ones are kept."""
+"""Longer lines are cut to so many characters."""
 
 _ESCAPE = re.compile(
     "\x1b\\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\\\)?|\x1b[ -/]?[0-~]?"
@@ -92,16 +94,11 @@ SHORT = {
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines that a terminal would have shown, in order, without their prefixes, empty ones left out.
+    """The lines that a terminal would have shown, in order, empty ones left out.
 
     Of a progress bar only what it drew last remains. Runs of blanks become one.
     """
-    lines = []
-    for raw in _some(text):
-        line = without_prefix(clean(raw))
-        if line:
-            lines.append(line)
-    return lines
+    return [line for line in map(clean, _ends(text).split("\n")) if line]
 
 
 def clean(line: str) -> str:
@@ -122,13 +119,8 @@ def without_prefix(line: str) -> str:
     return line.strip(" ")
 
 
-def _some(text: str) -> Iterator[str]:
-    lines = text.split("\n")
-    if len(lines) <= MAX_LINES:
-        yield from lines
-    else:
-        yield from lines[: MAX_LINES // 4]
-        yield from lines[-(MAX_LINES - MAX_LINES // 4) :]
+def _ends(text: str) -> str:
+    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
 
 
 def words_of(line: str, *, numbers: bool = False) -> list[str]:
