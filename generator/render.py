@@ -21,7 +21,7 @@ from .signature import parse
 from .write import File
 
 ROOT = Path(__file__).parents[1]
-STYLES = ("tokens", "base", "layout", "parts", "code", "entry", "hub", "print")
+STYLES = ("tokens", "base", "layout", "parts", "search", "code", "entry", "hub", "print")
 """The files of static/css, in the order of the cascade."""
 
 _HEADING = re.compile(
