@@ -20,6 +20,7 @@ import typer
 
 from . import __version__
 from .checks import CODES, examine
+from .content import Content
 from .finding import Finding, Format, format_findings
 from .validate import did_you_mean
 
@@ -213,40 +214,45 @@ def new_command(
     quiet: QuietOption = False,
 ) -> int:
     """Start an entry: a commented folder in content/failures/."""
-    from .load import is_slug, load
+    from .load import load
     from .scaffold import Answers, scaffold
 
     folder = content_folder(content)
     loaded, _ = load(folder)
-    taken = {
-        *loaded.broken,
-        *(e.slug for e in loaded.entries),
-        *(a for e in loaded.entries for a in e.entry.aliases),
-    }
-    if not is_slug(slug):
-        raise Problem(f"'{slug}' is no slug: lower-case letters, digits and single hyphens, at most 80")
-    if slug in taken:
-        raise Problem(f"'{slug}' is the name of an entry already")
+    _require_free_slug(slug, loaded)
     systems = [item.id for item in loaded.systems]
     if sys.stdin.isatty() and not quiet:
-        title = title or typer.prompt("How do people call the failure?", default="", show_default=False)
-        system = system or typer.prompt(
-            "Which system prints it (deepspeed, pytorch, ...)?", default="", show_default=False
-        )
-        message = message or typer.prompt("The message, one line", default="", show_default=False)
+        title = title or _asked("How do people call the failure?")
+        system = system or _asked("Which system prints it (deepspeed, pytorch, ...)?")
+        message = message or _asked("The message, one line")
     if system and system not in systems:
-        raise Problem(
-            f"no system is named '{system}' ({did_you_mean(system, systems) or 'see content/taxonomy/systems.yaml'})"
-        )
-    families = [item.id for item in loaded.families]
-    phases = [item.id for item in loaded.phases]
+        hint = did_you_mean(system, systems) or "see content/taxonomy/systems.yaml"
+        raise Problem(f"no system is named '{system}' ({hint})")
+    families, phases = [item.id for item in loaded.families], [item.id for item in loaded.phases]
     path = scaffold(folder / "failures", slug, Answers(title, system, message), families, phases)
     typer.echo(str(path))
     if not quiet:
-        _, findings = load(folder)
-        missing = [finding for finding in findings if _is_under(finding.path, [_target_prefix(folder, slug)])]
+        missing = [
+            finding for finding in load(folder)[1] if _is_under(finding.path, [_target_prefix(folder, slug)])
+        ]
         typer.echo("What only you can say:\n" + format_findings(missing), err=True, nl=False)
     return 0
+
+
+def _require_free_slug(slug: str, content: Content) -> None:
+    from .load import is_slug
+
+    if not is_slug(slug):
+        raise Problem(f"'{slug}' is no slug: lower-case letters, digits and single hyphens, at most 80")
+    names = {*content.broken, *(loaded.slug for loaded in content.entries)}
+    if slug in names or any(slug in loaded.entry.aliases for loaded in content.entries):
+        raise Problem(f"'{slug}' is the name of an entry already")
+
+
+def _asked(question: str) -> str:
+    """What the person answers; empty where they only press Enter."""
+    answer: str = typer.prompt(question, default="", show_default=False)
+    return answer
 
 
 @app.command(name="find")

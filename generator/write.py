@@ -2,7 +2,7 @@
 
 A site is written into a hidden sibling of its folder and then changes places with it, in one step where
 the system can exchange two names (Linux's renameat2). Elsewhere two renames follow each other; a build
-that is killed between them leaves the former site as ``.NAME-former``, and the next build puts it back
+that is killed between them leaves the former site as ``.NAME-firstfault-former``, and the next build puts it back
 before it does anything else. What a killed build left half written, the next one clears. Builds into
 folders of one parent wait for each other.
 """
@@ -48,7 +48,7 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
     """
     arranged = arrange(files)
     out = out.resolve()
-    new = out.with_name(f".{out.name}-new")
+    new = out.with_name(f".{out.name}-firstfault-new")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with _alone(out.parent):
@@ -115,14 +115,16 @@ def _alone(parent: Path) -> Iterator[None]:
 
     handle = os.open(parent, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Some network file systems have no locks; there, two builds at once are the user's to avoid.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
 
 
 def _former(out: Path) -> Path:
-    return out.with_name(f".{out.name}-former")
+    return out.with_name(f".{out.name}-firstfault-former")
 
 
 def _restore(out: Path) -> None:

@@ -8,10 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Indel
 
 from generator.checks import CODES, examine
-from generator.checks.sentences import sentences_of
-from generator.checks.texts import texts
+from generator.checks.sentences import MIN_WORDS, SIMILARITY, Sentence, near_duplicates, sentences_of
+from generator.checks.texts import Text, texts
+from generator.content import Positions
 from generator.finding import Finding, format_findings
 from generator.load import load
 
@@ -38,6 +42,12 @@ def test_the_content_has_no_errors() -> None:
     assert [str(finding) for finding in findings if finding.severity == "error"] == []
 
 
+def test_the_content_is_checked_in_two_seconds() -> None:
+    start = time.process_time()
+    examine(ROOT / "content")
+    assert time.process_time() - start < 2
+
+
 def test_a_hundred_entries_are_checked_in_seconds(tmp_path: Path) -> None:
     """The bar is two seconds for the real content; this is a hundred entries, with room for a busy machine."""
     content = shutil.copytree(RIGHT, tmp_path / "content")
@@ -49,6 +59,34 @@ def test_a_hundred_entries_are_checked_in_seconds(tmp_path: Path) -> None:
     _, findings = examine(content)
     assert time.process_time() - start < 5
     assert {finding.code for finding in findings} == {"repeated-sentence"}
+
+
+WORDS = st.sampled_from(["rank", "waits", "for", "the", "other", "ranks", "until", "a", "timeout", "comes"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(WORDS, min_size=MIN_WORDS, max_size=14).map(tuple), max_size=12))
+def test_comparing_few_pairs_finds_what_comparing_all_finds(sentences: list[tuple[str, ...]]) -> None:
+    nowhere = Positions("x"), Text((), "plain", ""), 0
+    made = [Sentence(words, *nowhere) for words in sentences]
+    found = [
+        (made.index(earlier), number)
+        for earlier, later in near_duplicates(made)
+        for number in [_index(made, later)]
+    ]
+    expected = []
+    for number, words in enumerate(sentences):
+        like = [
+            other
+            for other in range(number)
+            if Indel.normalized_similarity(sentences[other], words) >= SIMILARITY
+        ]
+        expected += [(made.index(made[like[0]]), number)] if like else []
+    assert found == expected
+
+
+def _index(made: list[Sentence], sentence: Sentence) -> int:
+    return next(number for number, one in enumerate(made) if one is sentence)
 
 
 def test_sentences_are_split_where_a_reader_stops() -> None:

@@ -169,8 +169,8 @@ def test_a_site_kept_by_a_killed_swap_is_put_back(tmp_path: Path) -> None:
     """Killed between the two renames: the site is under its former name, and a new one half there."""
     out = tmp_path / "site"
     write_site(OLD, out)
-    out.rename(tmp_path / ".site-former")
-    (tmp_path / ".site-new").mkdir()
+    out.rename(tmp_path / ".site-firstfault-former")
+    (tmp_path / ".site-firstfault-new").mkdir()
     with pytest.raises(SiteError):
         write_site([File("index.html", b"")], out, finish=_refuse)
     assert contents(out) == as_dict(OLD)
@@ -205,7 +205,7 @@ def test_a_killed_build_leaves_a_whole_site(tmp_path: Path, swap: str) -> None:
         )
         assert builder.stdout is not None
         builder.stdout.readline()
-        _wait_for_a_site(out, tmp_path / ".site-former")
+        _wait_for_a_site(out, tmp_path / ".site-firstfault-former")
         # Different moments of a build, which takes some milliseconds.
         with pytest.raises(subprocess.TimeoutExpired):
             builder.wait(timeout=0.003 * moment + 0.001)

@@ -14,8 +14,9 @@ from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry, Positions
 from ..finding import Explanation, Finding, shown
 from ..markdown import is_safe_link
+from ..model import Part
 from .report import finding_within
-from .sections import hub_sections
+from .sections import hub_sections, line_sections, taxonomy_sections
 from .texts import texts
 
 CODES: Mapping[str, Explanation] = {
@@ -41,18 +42,26 @@ MAX_FINDINGS = 20
 
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
-    for text in texts(loaded.entry):
-        if text.kind in ("inline", "markdown"):
-            yield from _check_text(loaded.positions, text.field, text.value, text.kind == "inline")
+    yield from _check_part(loaded.entry, loaded.positions, ())
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
-    for hub, positions in hub_sections(catalogue.content):
-        for text in texts(hub):
-            if text.kind in ("inline", "markdown"):
-                yield from _check_text(positions, text.field, text.value, text.kind == "inline")
-    for page in catalogue.content.pages:
+    content = catalogue.content
+    for hub, positions in hub_sections(content):
+        yield from _check_part(hub, positions, ())
+    for line, positions, field in line_sections(content):
+        yield from _check_part(line, positions, field)
+    for _, items, positions in taxonomy_sections(content):
+        for i, item in enumerate(items):
+            yield from _check_part(item, positions, (i,))
+    for page in content.pages:
         yield from _check_text(page.positions, ("body",), page.body, False)
+
+
+def _check_part(part: Part, positions: Positions, field: FieldPath) -> Iterator[Finding]:
+    for text in texts(part, field):
+        if text.kind in ("inline", "markdown"):
+            yield from _check_text(positions, text.field, text.value, text.kind == "inline")
 
 
 def _check_text(positions: Positions, field: FieldPath, text: str, inline: bool) -> Iterator[Finding]:

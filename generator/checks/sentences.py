@@ -48,7 +48,7 @@ class Sentence:
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
     sentences = [sentence for loaded in catalogue.content.entries for sentence in sentences_of(loaded)]
-    for earlier, later in _near_duplicates(sentences):
+    for earlier, later in near_duplicates(sentences):
         line, _ = earlier.place()
         message = f"this sentence stands elsewhere: {shown(' '.join(earlier.words), 80)}"
         hint = f"see {earlier.positions.path}:{line}"
@@ -73,7 +73,7 @@ _SENTENCE = re.compile(r"(?:[^\n.!?]|[.!?](?![\s\"')*_`]|$)|\n(?![ \t]*(?:\n|[-*
 _WORD = re.compile(r"[a-z0-9_]+(?:'[a-z]+)?")
 
 
-def _near_duplicates(sentences: list[Sentence]) -> Iterator[tuple[Sentence, Sentence]]:
+def near_duplicates(sentences: list[Sentence]) -> Iterator[tuple[Sentence, Sentence]]:
     """Each sentence that resembles an earlier one, with the first such."""
     frequency = Counter(word for sentence in sentences for word in set(sentence.words))
     index: defaultdict[str, list[int]] = defaultdict(list)

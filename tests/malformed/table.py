@@ -380,6 +380,8 @@ CHANGES = (
     ),
     Change("HTML in a quoted text", SHORT, "title: End the former run", "title: 'it''s ▶<i>'", "html"),
     Change("HTML on a page", PAGE, "A page", "A ▶<form> page", "html"),
+    Change("HTML in the taxonomy", TAGS, "definition: Training", "definition: ▶<i>Training</i>", "html"),
+    Change("HTML in a reading", LINES, "reading: The agent", "reading: The ▶<i>agent</i>", "html"),
     Change("HTML in a hub", HUB, "offload: None.", "offload: None ▶<br>.", "html"),
     Change("javascript link", ENTRY, "The kernel reports", "▶[x](javascript:alert) reports", "bad-link"),
     Change(
