@@ -3,6 +3,7 @@
 (() => {
   const root = document.documentElement;
   root.classList.add('js');
+  /** @param {string} name */
   const remembered = (name) => {
     try {
       return localStorage.getItem(name);
