@@ -19,7 +19,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from . import __version__
-from .checks import CODES, examine
 from .content import Content
 from .finding import Finding, Format, format_findings
 from .validate import did_you_mean
@@ -192,6 +191,8 @@ def check_command(
     if explain:
         typer.echo(explain_code(explain))
         return 0
+    from .checks import examine
+
     folder = content_folder(content)
     prefixes = [_target_prefix(folder, target) for target in targets or []]
     loaded, findings = examine(folder)
@@ -365,6 +366,8 @@ def _require_checkout() -> None:
 
 def explain_code(code: str) -> str:
     """What a code means, with an example. Raises Problem."""
+    from .checks import CODES
+
     if code not in CODES:
         raise Problem(f"no code is named '{code}' ({did_you_mean(code, CODES) or 'see: check'})")
     said = CODES[code]
