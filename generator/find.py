@@ -6,8 +6,10 @@ All arithmetic is in whole numbers, and ties go by slug, so that both answer the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from typing import Any
 
 from .normalize import lines_of, without_prefix, words_of
@@ -22,6 +24,8 @@ FEW_WORDS = 12
 """So many words are a query that somebody typed; there small numbers and beginnings of words count."""
 WRAPPED_LINES = 4
 """Over so many lines a terminal or logger may have broken one message."""
+MAX_PLACES = 100
+"""So many places of a literal are tried for a message that is broken."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ def _stands(compiled: Compiled, text: _Text) -> bool:
         return False
     if len(compiled.expressions) > 1:
         return _stands_in(compiled, text.bare)
-    return any(compiled.search([line]) for line in _rejoined(compiled.literal, text.bare))
+    return any(compiled.search([line]) for line in _rejoined(compiled.literal, text))
 
 
 def _stands_in(compiled: Compiled, lines: Sequence[str]) -> bool:
@@ -186,12 +190,18 @@ def _stands_in(compiled: Compiled, lines: Sequence[str]) -> bool:
     )
 
 
-def _rejoined(literal: str, lines: Sequence[str]) -> Iterable[str]:
-    """The places where the literal stands across a line's end or near it, as one line."""
-    for at in range(len(lines) - 1):
-        if literal in f"{lines[at]} {lines[at + 1]}":
-            for first in range(max(0, at - WRAPPED_LINES + 2), at + 1):
-                yield " ".join(lines[first : first + WRAPPED_LINES])
+def _rejoined(literal: str, text: _Text) -> Iterator[str]:
+    """The lines around each place of the literal that a terminal may have made of one, as one again."""
+    starts = list(accumulate((len(line) + 1 for line in text.bare), initial=0))
+    at = text.joined.find(literal)
+    for _ in range(MAX_PLACES):
+        if at < 0:
+            break
+        first = bisect_right(starts, at) - 1
+        last = bisect_right(starts, at + len(literal) - 1) - 1
+        for begin in range(max(0, last - WRAPPED_LINES + 1), first + 1):
+            yield " ".join(text.bare[begin : begin + WRAPPED_LINES])
+        at = text.joined.find(literal, at + 1)
 
 
 def _one_slip(word: str, other: str) -> bool:

@@ -12,6 +12,7 @@ const ROLE_SCORE = { cause: 200, confirmation: 140, witness: 80, peer: 80, super
 const UNMET_SCORE = 90;
 const FEW_WORDS = 12;
 const WRAPPED_LINES = 4;
+const MAX_PLACES = 100;
 
 /** @typedef {import("./signature.js").Template} Template */
 /** @typedef {Template & {id: string, entry: string, role: string, needs: Template[], unless: Template[]}} SignatureItem */
@@ -178,7 +179,10 @@ function stands(compiled, text) {
   if (text.whole.includes(compiled.literal) && standsIn(compiled, text.lines)) return true;
   if (!text.joined.includes(compiled.literal)) return false;
   if (compiled.expressions.length > 1) return standsIn(compiled, text.bare);
-  return rejoined(compiled.literal, text.bare).some((line) => compiled.search([line]) !== null);
+  for (const line of rejoined(compiled.literal, text)) {
+    if (compiled.search([line]) !== null) return true;
+  }
+  return false;
 }
 
 /** @param {Compiled} compiled @param {string[]} lines */
@@ -191,16 +195,30 @@ function standsIn(compiled, lines) {
   });
 }
 
-/** The places where the literal stands across a line's end or near it, as one line. @param {string} literal @param {string[]} lines */
-function rejoined(literal, lines) {
-  const joined = [];
-  for (let at = 0; at + 1 < lines.length; at += 1) {
-    if (!`${lines[at]} ${lines[at + 1]}`.includes(literal)) continue;
-    for (let first = Math.max(0, at - WRAPPED_LINES + 2); first <= at; first += 1) {
-      joined.push(lines.slice(first, first + WRAPPED_LINES).join(" "));
+/** The lines around each place of the literal that a terminal may have made of one, as one again. @param {string} literal @param {Text} text */
+function* rejoined(literal, { bare, joined }) {
+  const starts = [0];
+  for (const line of bare) starts.push(starts[starts.length - 1] + line.length + 1);
+  let at = joined.indexOf(literal);
+  for (let place = 0; place < MAX_PLACES && at >= 0; place += 1) {
+    const first = lineAt(starts, at);
+    const last = lineAt(starts, at + literal.length - 1);
+    for (let begin = Math.max(0, last - WRAPPED_LINES + 1); begin <= first; begin += 1) {
+      yield bare.slice(begin, begin + WRAPPED_LINES).join(" ");
     }
+    at = joined.indexOf(literal, at + 1);
   }
-  return joined;
+}
+
+/** The number of the line that holds a place. @param {number[]} starts @param {number} at */
+function lineAt(starts, at) {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (starts[middle] <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** Whether one letter more, less, other, or swapped with the next makes one word the other. @param {string} word @param {string} other */
