@@ -69,9 +69,7 @@ def run(arguments: list[str]) -> int:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        return 130
-    except typer.Abort:
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     except (Problem, usage_error) as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
@@ -252,8 +250,8 @@ def _require_free_slug(slug: str, content: Content) -> None:
 
 def _asked(question: str) -> str:
     """What the person answers; empty where they only press Enter."""
-    answer: str = typer.prompt(question, default="", show_default=False)
-    return answer
+    typer.echo(f"{question} ", err=True, nl=False)
+    return sys.stdin.readline().strip()
 
 
 @app.command(name="find")

@@ -48,20 +48,20 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
     """
     arranged = arrange(files)
     out = out.resolve()
-    new = out.with_name(f".{out.name}-firstfault-new")
+    new = out.with_name(f"{_new_prefix(out)}{os.getpid()}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with _alone(out.parent):
             _restore(out)
             _refuse_foreign(out)
-            _remove(new)
+            _clear(out)
             try:
                 _fill(new, arranged)
                 finish(new)
                 _sync(new)
                 _swap(new, out)
             finally:
-                _remove(new)
+                _clear(out)
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else out
         raise SiteError(f"{where}: {error.strerror or error}") from error
@@ -133,7 +133,7 @@ def _restore(out: Path) -> None:
     if not former.is_dir():
         return
     if out.exists():
-        _remove(former)
+        shutil.rmtree(former)
     else:
         former.rename(out)
 
@@ -202,9 +202,15 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder of ours with all that it holds, if it is there."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder)
+def _new_prefix(out: Path) -> str:
+    return f".{out.name}-firstfault-new-"
+
+
+def _clear(out: Path) -> None:
+    """Remove the folders of builds that ended or were killed.
+
+    A killed build's indexer may live a moment longer and write on; what it leaves, the next build clears.
+    """
+    for path in out.parent.iterdir():
+        if path.name.startswith(_new_prefix(out)):
+            shutil.rmtree(path, ignore_errors=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -202,6 +205,53 @@ def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Cap
     assert {finding.code for finding in findings} == {"no-value"}
     assert len(findings) < 25
     assert all(str(finding) in err for finding in findings)
+
+
+def test_new_asks_on_a_terminal(content: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, b"The loss is NaN\npytorch\nloss is nan at step 17\n")
+        asked = firstfault("new", "nan-loss", "--content", str(content), stdin=theirs)
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert asked.returncode == 0
+    path = content / "failures/nan-loss/entry.yaml"
+    assert asked.stdout == f"{path}\n"
+    text = path.read_text()
+    for line in ('title: "The loss is NaN"', '- id: "pytorch"', 'text: "loss is nan at step {int}"'):
+        assert line in text
+
+
+def test_a_killed_build_leaves_the_former_or_the_new_site(content: Path, tmp_path: Path) -> None:
+    """The whole command, killed while it loads, renders, indexes or swaps: what stands is one of the two sites."""
+    out, entry = tmp_path / "site", content / "failures/port-taken/entry.yaml"
+    command = [sys.executable, str(ROOT / "build.py"), "--content", str(content), "--out", str(out)]
+    wholes = []
+    for title in ("The port is taken", "Somebody has the port"):
+        entry.write_text(re.sub("^title: .*", f"title: {title}", entry.read_text()))
+        assert build(Options(content=content, out=out)).ok
+        wholes.append(_files(out))
+    for moment in range(10):
+        entry.write_text(
+            re.sub(
+                "^title: .*",
+                f"title: {('The port is taken', 'Somebody has the port')[moment % 2]}",
+                entry.read_text(),
+            )
+        )
+        killed = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            killed.wait(timeout=0.2 + 0.15 * moment)
+        killed.kill()
+        killed.wait()
+        assert _files(out) in wholes
+    assert build(Options(content=content, out=out)).ok
+    assert _files(out) == wholes[1]
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_scaffold_that_is_filled_in_passes(content: Path) -> None:

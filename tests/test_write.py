@@ -170,7 +170,7 @@ def test_a_site_kept_by_a_killed_swap_is_put_back(tmp_path: Path) -> None:
     out = tmp_path / "site"
     write_site(OLD, out)
     out.rename(tmp_path / ".site-firstfault-former")
-    (tmp_path / ".site-firstfault-new").mkdir()
+    (tmp_path / ".site-firstfault-new-1").mkdir()
     with pytest.raises(SiteError):
         write_site([File("index.html", b"")], out, finish=_refuse)
     assert contents(out) == as_dict(OLD)
