@@ -4,69 +4,75 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .events import Event
-from .speaker import Line
+from .events import Event, Told
 
-FAULTS = ("cause", "ambiguous", "wrapper", "cut", "local", "death", "peer", "witness", "supervisor", "teardown")
+FAULTS = [
+    "cause",
+    "ambiguous",
+    "wrapper",
+    "cut",
+    "local",
+    "death",
+    "peer",
+    "witness",
+    "supervisor",
+    "teardown",
+]
+ENDS = ("supervisor", "death", "peer", "witness")
+MAY_RECOVER = ["cause", "ambiguous", "wrapper", "cut", "weak", "local", "peer", "witness"]
 STEPS_AFTER = 3
 
 
 @dataclass(slots=True)
 class Attempt:
-    """What belongs to the last attempt."""
+    """What belongs to the last attempt; ``starts`` are the orders of the lines that begin it, by file."""
 
     number: int = 1
-    start: int = 0
+    starts: dict[int, int] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     recovered: list[Event] = field(default_factory=list)
 
 
-def last_attempt(events: list[Event], progress: list[Line]) -> Attempt:
+def last_attempt(told: Told) -> Attempt:
     """The events after the last start that follows a fault, without those that the run got over.
 
-    A start that follows no fault (one a node, one a rank) begins no other attempt.
+    A start that follows no fault (one a node, one a rank) begins no other attempt. Each file has its own.
     """
     attempt = Attempt()
-    failed = False
-    for event in events:
-        starts = any(hit.item.role == "attempt" for hit in event.hits)
-        if starts and failed:
-            attempt.number += 1
-            attempt.start = event.line.order
-            attempt.events = []
-            failed = False
+    starts: dict[int, int] = {}
+    numbers: dict[int, int] = {}
+    failed: set[int] = set()
+    for event in told.events:
+        file = event.line.file
+        if file in failed and any(hit.item.role == "attempt" for hit in event.hits):
+            failed.discard(file)
+            starts[file] = event.line.order
+            numbers[file] = numbers.get(file, 1) + 1
         if event.role in FAULTS:
-            failed = True
-        attempt.events.append(event)
-    _set_recovered_aside(attempt, progress)
+            failed.add(file)
+    attempt.starts = starts
+    attempt.number = max(numbers.values(), default=1)
+    last = [event for event in told.events if event.line.order >= starts.get(event.line.file, 0)]
+    ended = any(event.role in ENDS for event in last)
+    for event in last:
+        recovered = event.role == "quiet" or (event.role in MAY_RECOVER and _went_on(event, told, ended))
+        (attempt.recovered if recovered else attempt.events).append(event)
     return attempt
 
 
-def _set_recovered_aside(attempt: Attempt, progress: list[Line]) -> None:
-    """Faults after which the same rank went on.
+def _went_on(event: Event, told: Told, ended: bool) -> bool:
+    """Whether the same rank went on after a fault.
 
-    Where nothing tells who speaks, another rank's progress could be taken for the failed one's: then the
-    steps after it must be several and no launcher may tell of a failure.
+    Where nothing tells who speaks, another rank's steps could be taken for the failed one's: then no launcher
+    may tell of a failure.
     """
-    ended = any(event.role in ("supervisor", "death", "peer", "witness") for event in attempt.events)
-    kept = []
-    for event in attempt.events:
-        if event.role in ("quiet",) or (_may_recover(event) and _went_on(event, progress, ended)):
-            attempt.recovered.append(event)
-        else:
-            kept.append(event)
-    attempt.events = kept
-
-
-def _may_recover(event: Event) -> bool:
-    if event.role in ("overflow", "numeric"):
-        return event.role == "overflow"
-    return event.role in ("cause", "ambiguous", "wrapper", "cut", "weak", "local", "peer", "witness")
-
-
-def _went_on(event: Event, progress: list[Line], ended: bool) -> bool:
-    after = [line for line in progress if line.order > event.line.order]
-    same = [line for line in after if line.stream == event.line.stream]
-    if event.rank is not None or event.line.pid is not None:
-        return len({line.number for line in same}) >= STEPS_AFTER
-    return not ended and len({line.number for line in same}) >= STEPS_AFTER
+    if told.finished.get(event.line.file, -1) > event.line.order:
+        return True
+    if ended and event.rank is None and event.line.pid is None:
+        return False
+    after = {
+        line.order
+        for line in told.progress
+        if line.order > event.line.order and line.stream == event.line.stream
+    }
+    return len(after) >= STEPS_AFTER

@@ -78,7 +78,7 @@ class Engine:
         text = Text(lines)
         told = read_events(lines, knowledge, find_hits(text, self._items))
         give_roles(told.events, text, knowledge)
-        attempt = last_attempt(told.events, told.progress)
+        attempt = last_attempt(told)
         exits = read_exits(attempt.events, knowledge)
         heard = hear(attempt.events, knowledge)
         members, closed = _members(lines, knowledge)
@@ -89,7 +89,7 @@ class Engine:
 def keys_of(items: list[Item], knowledge: Knowledge) -> Keys:
     """The literals of the scan, each once, sorted."""
     scanned = {item.compiled.literal: False for item in items if item.role not in UNSCANNED}
-    scanned.update({literal: False for literal in knowledge.literals})
+    scanned.update(dict.fromkeys(knowledge.literals, False))
     scanned.update({item.compiled.literal: True for item in items if item.role == "attempt"})
     literals = sorted(scanned)
     restarts = frozenset(number for number, literal in enumerate(literals) if scanned[literal])

@@ -12,6 +12,7 @@ MESSAGE_LINES = 14
 IGNORED_REACH = 4
 OPEN_REACH = 400
 HANDLED_REACH = 2
+FINISHED = "-finished"
 OF_MESSAGES = ("peer", "witness")
 
 
@@ -91,10 +92,11 @@ class _Stream:
 
 @dataclass(slots=True)
 class Told:
-    """All that the lines told."""
+    """All that the lines told; ``finished`` is, by file, the last line that tells of a good end."""
 
     events: list[Event] = field(default_factory=list)
     progress: list[Line] = field(default_factory=list)
+    finished: dict[int, int] = field(default_factory=dict)
 
 
 class Reader:
@@ -120,8 +122,10 @@ class Reader:
         stream = self._streams.setdefault(line.stream, _Stream())
         stream.seen += 1
         hits = self._hits.get(line.order, [])
-        if line.bar or any(hit.item.role == "progress" for hit in hits):
+        if self._goes_on(line, hits):
             self._told.progress.append(line)
+            if any(hit.item.id.endswith(FINISHED) for hit in hits):
+                self._told.finished[line.file] = line.order
         body = self._without_margin(line, stream)
         if self._python(line, body, stream, hits):
             return
@@ -138,6 +142,12 @@ class Reader:
         self._told.events.append(event)
         if stream.tail is None and event.kind == "error" and event.grade == "strong":
             stream.tail = event
+
+    def _goes_on(self, line: Line, hits: list[Hit]) -> bool:
+        """Whether the line shows that a run goes on: a bar, a known report, a step with a number of its own."""
+        if line.bar or any(hit.item.role == "progress" for hit in hits):
+            return True
+        return not hits and bool(self._knowledge.single["progress"].search(line.body))
 
     def _without_margin(self, line: Line, stream: _Stream) -> str:
         if self._knowledge.words["group"] in line.body:
@@ -274,7 +284,15 @@ class Reader:
 
     def _cut(self, left: _Open) -> None:
         """A traceback whose exception never came."""
-        event = Event("cut", left.end, "weak", message=left.end.body.strip(" \t"), frames=left.frames, header=left.line.order, rank=left.line.rank)
+        event = Event(
+            "cut",
+            left.end,
+            "weak",
+            message=left.end.body.strip(" \t"),
+            frames=left.frames,
+            header=left.line.order,
+            rank=left.line.rank,
+        )
         event.ignored, event.quiet = left.ignored, left.quiet
         self._told.events.append(event)
 

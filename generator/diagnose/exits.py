@@ -124,7 +124,13 @@ def _code(id: str, captures: dict[str, str], knowledge: Knowledge) -> int | None
     if "signal" in captures and "victim" not in captures and id != "deepspeed-received":
         number = knowledge.signals.get(captures["signal"])
         return None if number is None else -number
-    for word, suffix in ((-9, "killed"), (-9, "killed-many"), (-6, "aborted"), (-11, "segfault"), (-7, "bus")):
+    for word, suffix in (
+        (-9, "killed"),
+        (-9, "killed-many"),
+        (-6, "aborted"),
+        (-11, "segfault"),
+        (-7, "bus"),
+    ):
         if id == f"srun-{suffix}":
             return word
     return None

@@ -14,10 +14,48 @@ from typing import BinaryIO, cast
 
 from .scan import Stream
 
-SNIFF = 4096
 SKIPPED = frozenset(
-    ".pt .pth .bin .safetensors .ckpt .npy .npz .pkl .parquet .arrow .so .o .a .pyc .png .jpg .jpeg .gif .pdf "
-    ".zip .tar .tgz .bz2 .xz .7z .whl .exe .dll .db .sqlite .json .yaml .yml .py .sh .html .css .js .md".split()
+    (
+        ".pt",
+        ".pth",
+        ".bin",
+        ".safetensors",
+        ".ckpt",
+        ".npy",
+        ".npz",
+        ".pkl",
+        ".parquet",
+        ".arrow",
+        ".so",
+        ".o",
+        ".a",
+        ".pyc",
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".pdf",
+        ".zip",
+        ".tar",
+        ".tgz",
+        ".bz2",
+        ".xz",
+        ".7z",
+        ".whl",
+        ".exe",
+        ".dll",
+        ".db",
+        ".sqlite",
+        ".json",
+        ".yaml",
+        ".yml",
+        ".py",
+        ".sh",
+        ".html",
+        ".css",
+        ".js",
+        ".md",
+    )
 )
 """Endings of files in a folder that are no logs; a file that is named itself is always read."""
 

@@ -35,7 +35,12 @@ class Reporter:
     """Puts a verdict into the answer's shape."""
 
     def __init__(
-        self, scene: Scene, verdict: Verdict, inputs: Sequence[Input], bundle: Mapping[str, Any], tables: Mapping[str, Any]
+        self,
+        scene: Scene,
+        verdict: Verdict,
+        inputs: Sequence[Input],
+        bundle: Mapping[str, Any],
+        tables: Mapping[str, Any],
     ) -> None:
         self._scene = scene
         self._verdict = verdict
@@ -178,7 +183,9 @@ class Reporter:
         return {"file": self._inputs[line.file].name, "line": line.number, "text": shown(line.text)}
 
     def _input(self, number: int, each: Input) -> dict[str, Any]:
-        ranks = sorted({line.rank for line in self._scene.text.lines if line.file == number and line.rank is not None})
+        ranks = sorted(
+            {line.rank for line in self._scene.text.lines if line.file == number and line.rank is not None}
+        )
         return {"file": each.name, "lines": each.lines, "bytes": each.size, "ranks": ranks}
 
     # --- what to do ---------------------------------------------------------------------------------

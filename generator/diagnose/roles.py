@@ -71,11 +71,7 @@ def _of_error(event: Event, known: str, knowledge: Knowledge) -> str:
         return known
     if _is_consequence(event, knowledge):
         return "advice"
-    if event.grade == "strong":
-        return "cause"
-    if event.grade == "local":
-        return "local"
-    return event.grade
+    return {"strong": "cause", "overflow": "advice"}.get(event.grade, event.grade)
 
 
 def _of_cut(event: Event, knowledge: Knowledge) -> str:

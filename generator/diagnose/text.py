@@ -131,7 +131,7 @@ def _quoted(context: Sequence[Shown]) -> list[str]:
 
 def _entries(answer: Mapping[str, Any], words: Words) -> str:
     rows = []
-    seen = set()
+    seen: set[str] = set()
     for row in answer["candidates"]:
         if row["entry"] in seen or len(seen) == MOST_CANDIDATES:
             continue

@@ -162,7 +162,8 @@ def _explain(candidate: Candidate, scene: Scene) -> None:
     for rule in scene.knowledge.explains:
         if not rule.then.search(text):
             continue
-        for line in scene.text.lines[scene.attempt.start : event.line.order]:
+        start = scene.attempt.starts.get(event.line.file, 0)
+        for line in scene.text.lines[start : event.line.order]:
             if line.rank is not None and event.rank is not None and line.rank != event.rank:
                 continue
             if rule.first.search(line.text):
@@ -224,6 +225,7 @@ def _grade(
     if _timed_out_before(first, scene):
         candidate.why.append(("after-a-timeout", {}))
         return "suspected", "timestamps"
+    candidate.why.append(("nothing-earlier", {}))
     return "established", ""
 
 
@@ -247,7 +249,10 @@ def _timed_out_before(first: Event, scene: Scene) -> bool:
         if each.line is None:
             continue
         if first.line.time is not None and each.line.time is not None:
-            if first.line.time > each.line.time - each.waited + SAME_MOMENT and first.rank in (None, each.rank):
+            if first.line.time > each.line.time - each.waited + SAME_MOMENT and first.rank in (
+                None,
+                each.rank,
+            ):
                 return True
         elif each.line.order < first.line.order and each.line.file == first.line.file and first.rank is None:
             return True
@@ -333,7 +338,7 @@ def _failed(scene: Scene) -> bool:
 def _question(scene: Scene) -> Verdict | None:
     """A few lines that somebody pasted and that look like an error: they are asking about these."""
     shown = [line for line in scene.text.lines if line.body.strip(" \t")]
-    if len(shown) > PASTED_LINES or any(line.bar or line.level in ("D", "I", "W") for line in shown if line.level):
+    if len(shown) > PASTED_LINES or any(line.bar or line.level in ("D", "I", "W") for line in shown):
         return None
     if any(each.role in ROLES_OF_OTHERS for each in scene.attempt.events):
         return None
@@ -350,9 +355,7 @@ def _waited_before(scene: Scene, weak: Verdict) -> bool:
     if weak.initiating is None or weak.initiating.line is None:
         return True
     order = weak.initiating.line.order
-    return any(
-        each.role in ("witness", "peer") and each.line.order < order for each in scene.attempt.events
-    )
+    return any(each.role in ("witness", "peer") and each.line.order < order for each in scene.attempt.events)
 
 
 def _inferred(inferred: Inference) -> Verdict:
@@ -378,7 +381,9 @@ def _exit_only(scene: Scene) -> Verdict | None:
 
 def _nothing(scene: Scene) -> Verdict:
     events = scene.attempt.events
-    told = [each for each in events if each.role in ("witness", "peer", "supervisor", "teardown", "death", "cut")]
+    told = [
+        each for each in events if each.role in ("witness", "peer", "supervisor", "teardown", "death", "cut")
+    ]
     failed = scene.heard.witnesses or scene.heard.reports or scene.exits.exits
     if failed or any(each.role in ("supervisor", "cut") for each in told) or _ended_by_hand(told):
         missing = "flight-recorder" if scene.heard.waiting else "launcher-output"
