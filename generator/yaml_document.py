@@ -8,7 +8,7 @@ and nothing are None. Only the part of YAML that our content needs is taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -132,19 +132,18 @@ class _Composer:
     """Where the latest event starts."""
 
     def take(self, event: yaml.Event) -> None:
-        handlers: Mapping[type[yaml.Event], Callable[[Any], None]] = {
-            yaml.DocumentStartEvent: self._document,
-            yaml.AliasEvent: self._alias,
-            yaml.ScalarEvent: self._scalar,
-            yaml.SequenceStartEvent: self._open,
-            yaml.MappingStartEvent: self._open,
-            yaml.SequenceEndEvent: self._close,
-            yaml.MappingEndEvent: self._close,
-        }
         self.reached = event.start_mark.index if event.start_mark else self.reached
-        handler = handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        match event:
+            case yaml.ScalarEvent():
+                self._scalar(event)
+            case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
+                self._open(event)
+            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+                self.frames.pop()
+            case yaml.AliasEvent():
+                self._alias(event)
+            case yaml.DocumentStartEvent():
+                self._document(event)
 
     def report(self, code: str, mark: Any, message: str, hint: str = "") -> None:
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
@@ -208,9 +207,6 @@ class _Composer:
         if where in self.keys and not event.flow_style:
             self.places[where] = self.keys[where]
         self.frames.append(_Frame(where, value))
-
-    def _close(self, event: yaml.Event) -> None:
-        self.frames.pop()
 
     def _refuse_properties(self, event: Any) -> None:
         if event.anchor is not None:

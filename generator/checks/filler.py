@@ -47,13 +47,15 @@ PHRASES = (
     "rest assured",
     "look no further",
 )
-_FILLER = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in PHRASES), re.IGNORECASE)
+_FILLER = re.compile(
+    "|".join(r"\b" + r"\s+".join(map(re.escape, phrase.split())) + r"\b" for phrase in PHRASES), re.IGNORECASE
+)
 
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     for text in texts(loaded.entry):
         if text.kind in ("plain", "inline", "markdown"):
-            for match in _FILLER.finditer(" ".join(re.split(r"\s", text.value))):
+            for match in _FILLER.finditer(text.value):
                 where = text.field, text.value, match.start()
-                message = f"{shown(match[0])} says nothing"
+                message = f"{shown(' '.join(match[0].split()))} says nothing"
                 yield finding_within(loaded.positions, *where, "filler", message, "leave it out", "warning")

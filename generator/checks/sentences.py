@@ -62,7 +62,7 @@ def sentences_of(loaded: LoadedEntry) -> Iterator[Sentence]:
         if text.kind in ("inline", "markdown") and not PROVENANCE.intersection(map(str, text.field)):
             prose = _CODE_BLOCK.sub(lambda block: " " * len(block[0]), text.value)
             for match in _SENTENCE.finditer(prose):
-                words = tuple(re.sub(r"[0-9]+", "0", word) for word in _WORD.findall(match[0].lower()))
+                words = tuple(_WORD.findall(_DIGITS.sub("0", match[0].lower())))
                 if len(words) >= MIN_WORDS:
                     yield Sentence(words, loaded.positions, text, match.start())
 
@@ -70,6 +70,7 @@ def sentences_of(loaded: LoadedEntry) -> Iterator[Sentence]:
 _CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"(?:[^\n.!?]|[.!?](?![\s\"')*_`]|$)|\n(?![ \t]*(?:\n|[-*+|]|[0-9]+\.[ \t])))+")
 """Up to a stop before a blank, an empty line, or the next item or row of a list or table."""
+_DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[a-z0-9_]+(?:'[a-z]+)?")
 
 
