@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .events import Event, Told
+from .knowledge import Knowledge
 
-FAULTS = [
-    "cause",
-    "ambiguous",
-    "wrapper",
-    "cut",
-    "local",
-    "death",
-    "peer",
-    "witness",
-    "supervisor",
-    "teardown",
-]
+FAULTS = ("cause", "ambiguous", "wrapper", "cut", "local", "death", "peer", "witness", "supervisor")
 ENDS = ("supervisor", "death", "peer", "witness")
-MAY_RECOVER = ["cause", "ambiguous", "wrapper", "cut", "weak", "local", "peer", "witness"]
+MAY_RECOVER = ("cause", "ambiguous", "wrapper", "cut", "weak", "local", "peer", "witness")
 STEPS_AFTER = 3
 
 
@@ -33,7 +24,7 @@ class Attempt:
     recovered: list[Event] = field(default_factory=list)
 
 
-def last_attempt(told: Told) -> Attempt:
+def last_attempt(told: Told, names: Sequence[str], knowledge: Knowledge) -> Attempt:
     """The events after the last start that follows a fault, without those that the run got over.
 
     A start that follows no fault (one a node, one a rank) begins no other attempt. Each file has its own.
@@ -44,20 +35,34 @@ def last_attempt(told: Told) -> Attempt:
     failed: set[int] = set()
     for event in told.events:
         file = event.line.file
-        if file in failed and any(hit.item.role == "attempt" for hit in event.hits):
-            failed.discard(file)
-            starts[file] = event.line.order
-            numbers[file] = numbers.get(file, 1) + 1
+        if any(hit.item.role == "attempt" for hit in event.hits):
+            if file in failed:
+                failed.discard(file)
+                numbers[file] = numbers.get(file, 1) + 1
+            if numbers.get(file, 1) > 1:
+                starts[file] = event.line.order
         if event.role in FAULTS:
             failed.add(file)
+    folders = [_attempt_of(name, knowledge) for name in names]
+    newest = max(folders, default=0)
     attempt.starts = starts
-    attempt.number = max(numbers.values(), default=1)
-    last = [event for event in told.events if event.line.order >= starts.get(event.line.file, 0)]
+    attempt.number = max(max(numbers.values(), default=1), newest + 1)
+    last = [
+        event
+        for event in told.events
+        if event.line.order >= starts.get(event.line.file, 0) and folders[event.line.file] in (-1, newest)
+    ]
     ended = any(event.role in ENDS for event in last)
     for event in last:
         recovered = event.role == "quiet" or (event.role in MAY_RECOVER and _went_on(event, told, ended))
         (attempt.recovered if recovered else attempt.events).append(event)
     return attempt
+
+
+def _attempt_of(name: str, knowledge: Knowledge) -> int:
+    """The attempt that a file's folder names, as torchrun's log folders do; -1 where none does."""
+    match = knowledge.single["attempt_folder"].search(name)
+    return int(match.group(1)) if match else -1
 
 
 def _went_on(event: Event, told: Told, ended: bool) -> bool:

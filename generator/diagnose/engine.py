@@ -74,11 +74,12 @@ class Engine:
     def judged(self, logs: Logs) -> tuple[Scene, Verdict]:
         """What is known of the last attempt, and what follows from it."""
         knowledge = self.knowledge
-        lines = attribute(logs.kept, [each.name for each in logs.inputs], knowledge)
+        names = [each.name for each in logs.inputs]
+        lines = attribute(logs.kept, names, knowledge)
         text = Text(lines)
         told = read_events(lines, knowledge, find_hits(text, self._items))
         give_roles(told.events, text, knowledge)
-        attempt = last_attempt(told)
+        attempt = last_attempt(told, names, knowledge)
         exits = read_exits(attempt.events, knowledge)
         heard = hear(attempt.events, knowledge)
         members, closed = _members(lines, knowledge)

@@ -76,7 +76,7 @@ def _read_summary(events: list[Event], found: Exits) -> None:
     for event in events:
         for hit in event.hits:
             if hit.item.id == "elastic-summary-rank":
-                rank = _whole(hit.captures["rank"])
+                rank = whole(hit.captures["rank"])
             elif hit.item.id == "elastic-summary-code" and rank is not None:
                 found.rank_of_pid[int(hit.captures["pid"])] = rank
                 rank = None
@@ -93,7 +93,7 @@ def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
         code = _code(hit.item.id, captures, knowledge)
         if code is None:
             continue
-        ended = Exit(event, code, _whole(captures.get("rank")), _whole(captures.get("pid")))
+        ended = Exit(event, code, whole(captures.get("rank")), whole(captures.get("pid")))
         _place(ended, event, captures, found, knowledge)
         found.exits.append(ended)
         return
@@ -101,14 +101,14 @@ def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
 
 def _place(ended: Exit, event: Event, captures: dict[str, str], found: Exits, knowledge: Knowledge) -> None:
     """Whose exit it is, as far as the line tells."""
-    local = _whole(captures.get("local"))
+    local = whole(captures.get("local"))
     if local is not None and ended.rank is None:
         ended.rank = found.rank_of_local.get(local, local)
     if ended.pid is not None and ended.rank is not None:
         found.rank_of_pid.setdefault(ended.pid, ended.rank)
     tasks = captures.get("tasks", "")
-    if tasks and tasks.isascii() and tasks.isdigit():
-        ended.rank = int(tasks)
+    if whole(tasks) is not None:
+        ended.rank = whole(tasks)
     last = knowledge.single["last_local"].search(event.line.text)
     if ended.rank is None and ended.pid is None and not tasks:
         ended.named = False
@@ -143,8 +143,9 @@ def _signed(code: int) -> int:
     return code - 256 if 225 <= code <= 255 else code
 
 
-def _whole(text: str | None) -> int | None:
-    return None if text is None or text.startswith("-") else int(text)
+def whole(text: str | None) -> int | None:
+    """A number of digits alone, or none."""
+    return int(text) if text and len(text) < 16 and text.isascii() and text.isdigit() else None
 
 
 def _once(exits: list[Exit]) -> list[Exit]:

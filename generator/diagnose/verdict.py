@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .attempts import Attempt
 from .events import Event
-from .exits import Exit, Exits
+from .exits import Exit, Exits, whole
 from .knowledge import Knowledge
 from .match import Hit, Text
 from .normal import family_of
@@ -264,23 +264,29 @@ def _timed_out_before(first: Event, scene: Scene) -> bool:
 
 def _external(scene: Scene) -> Verdict | None:
     """A scheduler's or the kernel's own word."""
-    for event in scene.attempt.events:
-        if event.role != "confirmation":
-            continue
-        death = next((each for each in scene.exits.faults() if each.code in KILLS), None)
-        line, rank = event.line, event.rank
-        why: list[Why] = [("said-by-system", {})]
-        pid = next((h.captures["pid"] for h in event.hits if "pid" in h.captures), None)
-        if rank is None and pid is not None and pid.isascii() and pid.isdigit():
-            rank = scene.exits.rank_of_pid.get(int(pid))
-        if rank is None and death is not None and death.rank is not None:
-            rank = death.rank
-        tasks = next((h.captures["tasks"] for h in event.hits if "tasks" in h.captures), "")
-        if rank is None and tasks.isascii() and tasks.isdigit():
-            rank = int(tasks)
-        ranks = [] if rank is None else [rank]
-        candidate = Candidate(line, event, ranks, role="confirmation", why=why)
-        return Verdict("supported", candidate, "" if ranks else "pid-rank-map", ranks)
+    words = [each for each in scene.attempt.events if each.role == "confirmation"]
+    if not words:
+        return None
+    rank = next((r for r in (_rank_of_word(each, scene) for each in words) if r is not None), None)
+    death = next((each for each in scene.exits.faults() if each.code in KILLS), None)
+    if rank is None and death is not None:
+        rank = death.rank
+    ranks = [] if rank is None else [rank]
+    candidate = Candidate(words[0].line, words[0], ranks, role="confirmation", why=[("said-by-system", {})])
+    candidate.alike = words
+    return Verdict("supported", candidate, "" if ranks else "pid-rank-map", ranks)
+
+
+def _rank_of_word(event: Event, scene: Scene) -> int | None:
+    """The rank that the word is about: by its prefix, by the pid in it, by the task."""
+    if event.rank is not None:
+        return event.rank
+    for hit in event.hits:
+        pid, tasks = hit.captures.get("pid", ""), hit.captures.get("tasks", "")
+        if whole(pid) is not None and whole(pid) in scene.exits.rank_of_pid:
+            return scene.exits.rank_of_pid[int(pid)]
+        if whole(tasks) is not None:
+            return whole(tasks)
     return None
 
 
