@@ -13,7 +13,7 @@ from .model import Entry, Grade, Hub, HubPhase, LookAlike, Phase, Signature, Sys
 
 GRADES: tuple[Grade, ...] = ("reproduced", "source", "maintainer", "reports", "inferred")
 """Strongest first."""
-MIN_SAMPLE, MAX_SAMPLE = 24, 240
+MIN_SAMPLE, MAX_SAMPLE = 24, 130
 """Characters of a sample line: long enough to tell something, short enough for one line of a box."""
 
 

@@ -13,20 +13,20 @@ function remember(name, value) {
 }
 
 function offerThemes() {
-  const button = document.getElementById('theme');
+  const button = document.getElementById("theme");
   if (!button) return;
-  const names = { '': 'as the system', light: 'light', dark: 'dark' };
-  const order = ['', 'light', 'dark'];
+  const names = { "": "as the system", light: "light", dark: "dark" };
+  const order = ["", "light", "dark"];
   const say = () => {
-    const theme = /** @type {keyof typeof names} */ (root.dataset.theme ?? '');
-    button.setAttribute('aria-label', `Colors: ${names[theme]}`);
+    const theme = /** @type {keyof typeof names} */ (root.dataset.theme ?? "");
+    button.setAttribute("aria-label", `Colors: ${names[theme]}`);
     button.title = `Colors: ${names[theme]}`;
   };
-  button.addEventListener('click', () => {
-    const next = order[(order.indexOf(root.dataset.theme ?? '') + 1) % order.length];
+  button.addEventListener("click", () => {
+    const next = order[(order.indexOf(root.dataset.theme ?? "") + 1) % order.length];
     if (next) root.dataset.theme = next;
     else delete root.dataset.theme;
-    remember('theme', next || null);
+    remember("theme", next || null);
     say();
   });
   say();
@@ -34,9 +34,9 @@ function offerThemes() {
 
 /** @param {string} view */
 function show(view) {
-  if (view === 'engineer') delete root.dataset.view;
+  if (view === "engineer") delete root.dataset.view;
   else root.dataset.view = view;
-  for (const input of document.querySelectorAll('input[name=view]')) {
+  for (const input of document.querySelectorAll("input[name=view]")) {
     if (input instanceof HTMLInputElement) input.checked = input.value === view;
   }
 }
@@ -45,86 +45,86 @@ function show(view) {
 function uncover() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target || target.getClientRects().length > 0) return;
-  show('engineer');
+  show("engineer");
   target.scrollIntoView();
 }
 
 function offerViews() {
-  if (!document.querySelector('.views')) return;
-  show(root.dataset.view ?? 'engineer');
-  document.querySelector('.views')?.addEventListener('change', (event) => {
+  if (!document.querySelector(".views")) return;
+  show(root.dataset.view ?? "engineer");
+  document.querySelector(".views")?.addEventListener("change", (event) => {
     if (!(event.target instanceof HTMLInputElement)) return;
     const view = event.target.value;
     show(view);
-    remember('view', view === 'engineer' ? null : view);
+    remember("view", view === "engineer" ? null : view);
     const address = new URL(location.href);
-    if (view === 'engineer') address.searchParams.delete('view');
-    else address.searchParams.set('view', view);
-    history.replaceState(null, '', address);
+    if (view === "engineer") address.searchParams.delete("view");
+    else address.searchParams.set("view", view);
+    history.replaceState(null, "", address);
   });
-  addEventListener('hashchange', uncover);
+  addEventListener("hashchange", uncover);
   uncover();
 }
 
 function offerCopies() {
-  document.addEventListener('click', async (event) => {
-    const button = event.target instanceof Element && event.target.closest('button[data-copy]');
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element && event.target.closest("button[data-copy]");
     if (!(button instanceof HTMLElement)) return;
-    await navigator.clipboard.writeText(button.dataset.copy ?? '');
-    button.textContent = 'Copied';
-    button.classList.add('copied');
+    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    button.textContent = "Copied";
+    button.classList.add("copied");
     setTimeout(() => {
-      button.textContent = 'Copy';
-      button.classList.remove('copied');
+      button.textContent = "Copy";
+      button.classList.remove("copied");
     }, 1600);
   });
 }
 
 /** @param {HTMLTableCellElement} cell */
-const key = (cell) => cell.dataset.sort ?? cell.textContent?.trim() ?? '';
+const key = (cell) => cell.dataset.sort ?? cell.textContent?.trim() ?? "";
 
 /** @param {HTMLTableElement} table @param {HTMLTableCellElement} head */
 function sort(table, head) {
-  const up = head.getAttribute('aria-sort') !== 'ascending';
-  for (const other of table.querySelectorAll('th[aria-sort]')) other.removeAttribute('aria-sort');
-  head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+  const up = head.getAttribute("aria-sort") !== "ascending";
+  for (const other of table.querySelectorAll("th[aria-sort]")) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
   const rows = [...table.tBodies[0].rows].sort((a, b) => {
-    const order = key(a.cells[head.cellIndex]).localeCompare(key(b.cells[head.cellIndex]), 'en', { numeric: true });
+    const order = key(a.cells[head.cellIndex]).localeCompare(key(b.cells[head.cellIndex]), "en", { numeric: true });
     return up ? order : -order;
   });
   table.tBodies[0].append(...rows);
 }
 
 function offerSorting() {
-  for (const table of document.querySelectorAll('table[data-sortable]')) {
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
     if (!(table instanceof HTMLTableElement) || !table.tHead) continue;
     for (const head of table.tHead.rows[0].cells) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.className = 'sort';
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
       button.append(...head.childNodes);
       head.append(button);
-      button.addEventListener('click', () => sort(table, /** @type {HTMLTableCellElement} */ (head)));
+      button.addEventListener("click", () => sort(table, /** @type {HTMLTableCellElement} */ (head)));
     }
   }
 }
 
 function offerSamples() {
-  const box = document.getElementById('q');
+  const box = document.getElementById("q");
   if (!(box instanceof HTMLInputElement)) return;
-  document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element && event.target.closest('button[data-try]');
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element && event.target.closest("button[data-try]");
     if (!(button instanceof HTMLElement)) return;
-    box.value = button.dataset.try ?? '';
+    box.value = button.dataset.try ?? "";
     box.focus();
-    box.dispatchEvent(new Event('input', { bubbles: true }));
+    box.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }
 
 function followContents() {
   const links = new Map();
-  for (const link of document.querySelectorAll('.contents a')) {
-    links.set(link.getAttribute('href')?.slice(1), link);
+  for (const link of document.querySelectorAll(".contents a")) {
+    links.set(link.getAttribute("href")?.slice(1), link);
   }
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter((found) => found !== null);
   if (headings.length === 0) return;
@@ -133,10 +133,10 @@ function followContents() {
       const box = heading.getClientRects()[0];
       return box && box.top < innerHeight / 4;
     });
-    for (const link of links.values()) link.removeAttribute('aria-current');
-    links.get(passed.at(-1)?.id)?.setAttribute('aria-current', 'true');
+    for (const link of links.values()) link.removeAttribute("aria-current");
+    links.get(passed.at(-1)?.id)?.setAttribute("aria-current", "true");
   };
-  const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -75% 0px' });
+  const observer = new IntersectionObserver(mark, { rootMargin: "0px 0px -75% 0px" });
   for (const heading of headings) observer.observe(heading);
 }
 

@@ -2,7 +2,7 @@
 // A classic script on purpose: a module would run too late.
 (() => {
   const root = document.documentElement;
-  root.classList.add('js');
+  root.classList.add("js");
   /** @param {string} name */
   const remembered = (name) => {
     try {
@@ -11,10 +11,10 @@
       return null; // storage may be switched off
     }
   };
-  const theme = remembered('theme');
-  if (theme === 'light' || theme === 'dark') root.dataset.theme = theme;
-  if (root.dataset.page === 'entry') {
-    const asked = new URLSearchParams(location.search).get('view') ?? remembered('view');
-    if (asked === 'on-call' || asked === 'executive') root.dataset.view = asked;
+  const theme = remembered("theme");
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  if (root.dataset.page === "entry") {
+    const asked = new URLSearchParams(location.search).get("view") ?? remembered("view");
+    if (asked === "on-call" || asked === "executive") root.dataset.view = asked;
   }
 })();
