@@ -1,6 +1,6 @@
 """SVG made at build time from data: what each GPU holds of the state that ZeRO partitions.
 
-Shapes carry classes, not colours, so that the stylesheet decides on light, dark and print. A page
+Shapes carry classes, not colors, so that the stylesheet decides on light, dark and print. A page
 draws each layout once, as a symbol (``symbols``), and refers to it from every ``glyph``.
 """
 

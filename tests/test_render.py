@@ -172,6 +172,11 @@ def test_without_an_address_there_is_no_canonical_link() -> None:
     assert 'href="/css/site.css"' in html  # of 404.html
 
 
+def test_the_search_form_takes_nothing_along() -> None:
+    for html in golden.rendered().values():
+        assert not re.search(r'<input id="q"[^>]* name=', html)
+
+
 def test_two_renderings_are_alike() -> None:
     assert golden.rendered() == golden.rendered()
 

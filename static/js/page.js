@@ -1,4 +1,4 @@
-// What a page does beside being read: colours, views, copying, sorting, the place in the contents.
+// What a page does beside being read: colors, views, copying, sorting, the place in the contents.
 
 const root = document.documentElement;
 
@@ -43,7 +43,7 @@ function show(view) {
 
 /** A link into a part that the present view hides shows the whole page; the choice stays remembered. */
 function uncover() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   if (!target || target.getClientRects().length > 0) return;
   show("engineer");
   target.scrollIntoView();
@@ -66,11 +66,25 @@ function offerViews() {
   uncover();
 }
 
+/** Browsers offer the clipboard to secure pages only; a site inside a cluster often is none. @param {string} text */
+async function copy(text) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
 function offerCopies() {
   document.addEventListener("click", async (event) => {
     const button = event.target instanceof Element && event.target.closest("button[data-copy]");
     if (!(button instanceof HTMLElement)) return;
-    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    await copy(button.dataset.copy ?? "");
     button.textContent = "Copied";
     button.classList.add("copied");
     setTimeout(() => {

@@ -1,4 +1,4 @@
-// Before the first paint: the reader's colours and view, so that nothing moves or flashes afterwards.
+// Before the first paint: the reader's colors and view, so that nothing moves or flashes afterwards.
 // A classic script on purpose: a module would run too late.
 (() => {
   const root = document.documentElement;
