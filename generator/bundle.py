@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .catalogue import Catalogue
 from .content import LoadedEntry
+from .find import weight_of
 from .markdown import Markdown
 from .model import Entry, LinePattern, PrintedBy, Restart, Role, Signature
 from .normalize import clean, words_of
@@ -25,7 +27,8 @@ from .write import File
 SCHEMA = 1
 PATH = "api/v1/signatures.json"
 SCHEMA_PATH = "api/v1/signatures.schema.json"
-WORDS_PER_ENTRY = 80
+WORDS_PER_ENTRY = (48, 160)
+"""So many words of an entry are kept where there are a thousand entries, and where there are few."""
 
 _MARKDOWN = Markdown()
 
@@ -106,7 +109,11 @@ class WordsShape(Shape):
 
     rarest: int = Field(description="The weight of a word that one entry alone has in its title.")
     entries: tuple[str, ...] = Field(description="Slugs, in the order in which the weights count them.")
-    weights: dict[str, tuple[int, ...]] = Field(description="Word to entry, weight, entry, weight, ...")
+    index: dict[str, tuple[int, ...]] = Field(
+        description="Word to how rare it is, and a number for each entry that has it: four times the entry's "
+        "place in ``entries``, less the place of the one before, plus how telling its field is, from 0 to 3. The "
+        "word tells rarity * (field + 1) / 4, rounded down, at least 1."
+    )
 
 
 class BundleShape(Shape):
@@ -217,20 +224,26 @@ def _plain(text: str) -> str:
 def _words(loaded: list[LoadedEntry], catalogue: Catalogue) -> dict[str, Any]:
     """Of each entry the words that tell most: those that few entries have, in the fields that name it."""
     fields = [_word_fields(one, catalogue) for one in loaded]
-    entries_with: dict[str, int] = {}
-    for words in fields:
-        for word in words:
-            entries_with[word] = entries_with.get(word, 0) + 1
-    weights: dict[str, list[int]] = {}
+    having = Counter(word for words in fields for word in words)
+    rarity = {word: _rarity(len(loaded), count) for word, count in having.items()}
+    kept = max(WORDS_PER_ENTRY[0], WORDS_PER_ENTRY[1] - len(loaded) // 8)
+    places: dict[str, list[tuple[int, int]]] = {}
     for number, words in enumerate(fields):
-        weighed = [(_rarity(len(loaded), entries_with[word]) * words[word] // 4, word) for word in words]
-        for weight, word in sorted(weighed, key=lambda pair: (-pair[0], pair[1]))[:WORDS_PER_ENTRY]:
-            weights.setdefault(word, []).extend((number, max(weight, 1)))
+        telling = sorted(words, key=lambda word: (-weight_of(rarity[word], words[word]), word))
+        for word in telling[:kept]:
+            places.setdefault(word, []).append((number, words[word]))
     return {
         "rarest": _rarity(len(loaded), 1),
         "entries": [one.slug for one in loaded],
-        "weights": dict(sorted(weights.items())),
+        "index": {word: [rarity[word], *_packed(found)] for word, found in sorted(places.items())},
     }
+
+
+def _packed(places: list[tuple[int, int]]) -> Iterator[int]:
+    before = 0
+    for number, field in places:
+        yield 4 * (number - before) + field - 1
+        before = number
 
 
 def _rarity(entries: int, having: int) -> int:

@@ -71,10 +71,7 @@ class Finder:
         self._signatures = tuple(_read_signature(item) for item in bundle["signatures"])
         self._slugs: Sequence[str] = bundle["words"]["entries"]
         self._rarest: int = bundle["words"]["rarest"]
-        self._weights = {
-            word: tuple(zip(pairs[::2], pairs[1::2], strict=True))
-            for word, pairs in bundle["words"]["weights"].items()
-        }
+        self._weights = {word: tuple(_unpacked(*packed)) for word, packed in bundle["words"]["index"].items()}
 
     def find(self, text: str, n: int = 10) -> list[Found]:
         """The best ``n`` entries for a text of any length; none where nothing in it is known."""
@@ -150,6 +147,19 @@ class Finder:
                     guessed[number] = max(guessed.get(number, 0), weight // 2)
             for number, weight in guessed.items():
                 weights[number] = weights.get(number, 0) + weight
+
+
+def weight_of(rarity: int, field: int) -> int:
+    """How much a word tells of an entry, by how rare it is and how telling its field is, from 1 to 4."""
+    return max(1, rarity * field // 4)
+
+
+def _unpacked(rarity: int, *packed: int) -> Iterator[tuple[int, int]]:
+    """Entries with what a word tells of each, from what the bundle holds of the word."""
+    number = 0
+    for value in packed:
+        number += value // 4
+        yield number, weight_of(rarity, value % 4 + 1)
 
 
 def _read_signature(item: Mapping[str, Any]) -> _Signature:

@@ -16,7 +16,7 @@ const MAX_PLACES = 100;
 
 /** @typedef {import("./signature.js").Template} Template */
 /** @typedef {Template & {id: string, entry: string, role: string, needs: Template[], unless: Template[]}} SignatureItem */
-/** @typedef {{rarest: number, entries: string[], weights: Record<string, number[]>}} Words */
+/** @typedef {{rarest: number, entries: string[], index: Record<string, number[]>}} Words */
 /** @typedef {{signatures: SignatureItem[], entries: Record<string, {title: string, url: string}>, words: Words}} Bundle the parts of the bundle that `find` reads */
 /** @typedef {{entry: string, score: number, how: "signature" | "words" | "text", signature: string | null, title: string, url: string}} Found */
 /** @typedef {{id: string, entry: string, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[]}} Signature */
@@ -39,7 +39,7 @@ export class Finder {
     this.slugs = bundle.words.entries;
     this.rarest = bundle.words.rarest;
     /** @type {Map<string, [number, number][]>} */
-    this.weights = new Map(Object.entries(bundle.words.weights).map(([word, flat]) => [word, pairs(flat)]));
+    this.weights = new Map(Object.entries(bundle.words.index).map(([word, packed]) => [word, unpacked(packed)]));
   }
 
   /**
@@ -159,9 +159,18 @@ function add(weights, more) {
   for (const [number, weight] of more) weights.set(number, (weights.get(number) ?? 0) + weight);
 }
 
-/** @param {number[]} flat @returns {[number, number][]} */
-function pairs(flat) {
-  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+/** How much a word tells of an entry. @param {number} rarity @param {number} field how telling its field is, from 1 to 4 */
+function weightOf(rarity, field) {
+  return Math.max(1, Math.floor((rarity * field) / 4));
+}
+
+/** Entries with what a word tells of each, from what the bundle holds of the word. @param {number[]} packed @returns {[number, number][]} */
+function unpacked([rarity, ...packed]) {
+  let number = 0;
+  return packed.map((value) => {
+    number += Math.floor(value / 4);
+    return [number, weightOf(rarity, (value % 4) + 1)];
+  });
 }
 
 /** How good a match is, from 0 to 300. @param {Signature} signature @param {Text} text */
