@@ -325,12 +325,12 @@ def explain_command(
 
 
 def content_folder(given: Path | None) -> Path:
-    """The content folder that is meant: the one given, this checkout's, or ./content. Raises Problem."""
+    """The one given, this checkout's, ./content, or what an installation carries. Raises Problem."""
     if given is not None:
         if not given.is_dir():
             raise Problem(f"--content {given}: {'is not a folder' if given.exists() else 'no such folder'}")
         return given
-    for folder in (ROOT / "content", Path("content")):
+    for folder in (ROOT / "content", Path("content"), Path(__file__).parent / "content"):
         if (folder / "taxonomy").is_dir():
             return folder
     raise Problem("no content folder here; name one with --content DIR")
