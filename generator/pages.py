@@ -13,9 +13,9 @@ from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
     hub_rows,
+    look_alikes,
     messages_by_system,
     neighbours,
-    others_naming,
     related,
     sample_lines,
     tally,
@@ -94,7 +94,7 @@ def _entry(catalogue: Catalogue, loaded: LoadedEntry) -> Page:
         "entry": entry,
         "appearance": appearance(entry),
         "related": related(catalogue, loaded),
-        "named_by": others_naming(catalogue, loaded),
+        "alike": look_alikes(catalogue, loaded),
         "neighbours": neighbours(catalogue, loaded),
     }
     path = f"failures/{loaded.slug}/index.html"

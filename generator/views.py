@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .catalogue import Catalogue
 from .content import LoadedEntry
 from .diagrams import STATES
-from .model import Entry, Grade, Hub, HubPhase, LookAlike, Phase, Signature, System
+from .model import Entry, Grade, Hub, HubPhase, Phase, Signature, System
 
 GRADES: tuple[Grade, ...] = ("reproduced", "source", "maintainer", "reports", "inferred")
 """Strongest first."""
@@ -46,16 +46,34 @@ def _shared(catalogue: Catalogue, one: Entry, other: Entry) -> tuple[str, ...]:
     return (*(f"same {name}" for name in same), *tags)
 
 
-def others_naming(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[tuple[LoadedEntry, LookAlike], ...]:
-    """Entries that name this one as their look-alike and that it doesn't name itself, with what they say."""
-    own = {other.entry for other in loaded.entry.look_alikes}
-    return tuple(
-        (other, alike)
+@dataclass(frozen=True)
+class Alike:
+    """A look-alike: the entry that it has, where it has one, and the telling difference.
+
+    ``told_there`` where the difference is told by the other entry, and so from its side.
+    """
+
+    entry: str | None
+    name: str
+    difference: str
+    told_there: bool = False
+
+
+def look_alikes(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[Alike, ...]:
+    """Look-alikes in both directions, those with an entry first."""
+    own = [
+        Alike(other.entry if other.entry in catalogue.by_slug else None, other.name, other.difference)
+        for other in loaded.entry.look_alikes
+    ]
+    named = {alike.entry for alike in own}
+    others = [
+        Alike(other.slug, other.entry.title, told.difference, told_there=True)
         for other in catalogue.linked_from.get(loaded.slug, ())
-        if other.slug not in own and other.slug != loaded.slug
-        for alike in other.entry.look_alikes
-        if alike.entry == loaded.slug
-    )
+        if other.slug not in named
+        for told in other.entry.look_alikes
+        if told.entry == loaded.slug
+    ]
+    return tuple(sorted([*own, *others], key=lambda alike: alike.entry is None))
 
 
 def neighbours(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[LoadedEntry, ...]:
