@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
+
+from .test_reading import violations
 
 WRAPPED = """[rank0]: Traceback (most recent call last):
 [rank0]: AssertionError: Check batch related parameters. train_batch_size is not
@@ -114,3 +117,27 @@ def test_without_pagefind_the_engine_still_answers(page: Page, address: str) -> 
     page.goto(address + "about/")
     ask(page, "return code = -9")
     expect(options(page).first).to_have_attribute("href", re.compile("/failures/exit-code-minus-9/$"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_open_list(page: Page, address: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(address + "about/")
+    ask(page, "return code = -9 gradient")
+    page.keyboard.press("ArrowDown")
+    assert violations(page) == []
+    page.locator("#q").fill("zzqqxx")
+    expect(page.get_by_role("status")).to_have_text("Nothing found.")
+    assert violations(page) == []
+
+
+def test_the_list_fits_a_phone(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    for path in ("", "about/"):
+        page.goto(address + path)
+        ask(page, "return code = -9 gradient")
+        list_box = page.get_by_role("listbox").bounding_box()
+        assert list_box is not None
+        assert list_box["x"] >= 0
+        assert list_box["x"] + list_box["width"] <= 320
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
