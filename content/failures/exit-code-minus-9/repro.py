@@ -15,6 +15,7 @@ import datetime
 import os
 import resource
 import signal
+from pathlib import Path
 
 import deepspeed
 import torch
@@ -33,7 +34,8 @@ print(f"rank {rank} pid {os.getpid()}: allocating optimizer states", flush=True)
 if part == "fail" and rank == 0:
     os.kill(os.getpid(), signal.SIGKILL)
 if part == "limit" and rank == 0:
-    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    used = pages * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + 100 * 2**20, resource.RLIM_INFINITY))
     torch.zeros(2**28)
 
