@@ -102,15 +102,16 @@ class Finder:
         typed = len(lines) == 1 and lines[0].count(" ") < FEW_WORDS
         best: dict[int, int] = {}
         everything: set[str] = set()
-        for line in dict.fromkeys(lines):
+        least, unknown = (1, self._rarest // 2) if typed else (self._rarest, self._rarest)
+        for line in dict.fromkeys(_without_frames(lines)):
             words = words_of(line, numbers=typed)
             everything.update(words)
             weights = self._weigh(words)
             if typed:
                 self._add_guesses(words, weights)
-            asked = sum(self._most(word) for word in words)
+            asked = sum(self._most(word, unknown) for word in words)
             for number, weight in weights.items():
-                if 4 * weight >= asked:
+                if weight >= least and 4 * weight >= asked:
                     best[number] = max(best.get(number, 0), weight)
         pooled = self._weigh(everything)
         return {one.entry: one for one in (self._scored(number, best[number], pooled) for number in best)}
@@ -129,9 +130,9 @@ class Finder:
                 weights[number] = weights.get(number, 0) + weight
         return weights
 
-    def _most(self, word: str) -> int:
-        """What a word could tell at most; of an unknown word, half of what a rare one tells."""
-        return max((weight for _, weight in self._weights.get(word, ())), default=self._rarest // 2)
+    def _most(self, word: str, unknown: int) -> int:
+        """What a word could tell at most; ``unknown`` where no entry has it."""
+        return max((weight for _, weight in self._weights.get(word, ())), default=unknown)
 
     def _add_guesses(self, words: Sequence[str], weights: dict[int, int]) -> None:
         """For a word that is unknown, half of what the words tell that begin with it or are one slip away."""
@@ -160,6 +161,17 @@ def _unpacked(rarity: int, *packed: int) -> Iterator[tuple[int, int]]:
     for value in packed:
         number += value // 4
         yield number, weight_of(rarity, value % 4 + 1)
+
+
+def _without_frames(lines: Sequence[str]) -> list[str]:
+    """The lines without a traceback's frames, whose files and code tell of every program."""
+    is_frame = [line.startswith('File "') for line in lines]
+    rest = [
+        line
+        for line, here, before in zip(lines, is_frame, [False, *is_frame], strict=False)
+        if not here and not before
+    ]
+    return rest or list(lines)
 
 
 def _read_signature(item: Mapping[str, Any]) -> _Signature:

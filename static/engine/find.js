@@ -89,14 +89,15 @@ export class Finder {
     const best = new Map();
     /** @type {Set<string>} */
     const everything = new Set();
-    for (const line of new Set(lines)) {
+    const [least, unknown] = typed ? [1, Math.floor(this.rarest / 2)] : [this.rarest, this.rarest];
+    for (const line of new Set(withoutFrames(lines))) {
       const words = wordsOf(line, typed);
       for (const word of words) everything.add(word);
       const weights = this.weigh(words);
       if (typed) this.addGuesses(words, weights);
-      const asked = words.reduce((sum, word) => sum + this.most(word), 0);
+      const asked = words.reduce((sum, word) => sum + this.most(word, unknown), 0);
       for (const [number, weight] of weights) {
-        if (4 * weight >= asked) best.set(number, Math.max(best.get(number) ?? 0, weight));
+        if (weight >= least && 4 * weight >= asked) best.set(number, Math.max(best.get(number) ?? 0, weight));
       }
     }
     const pooled = this.weigh(everything);
@@ -126,11 +127,10 @@ export class Finder {
     return weights;
   }
 
-  /** What a word could tell at most; of an unknown word, half of what a rare one tells. @param {string} word */
-  most(word) {
+  /** What a word could tell at most. @param {string} word @param {number} unknown what it tells where no entry has it */
+  most(word, unknown) {
     const known = this.weights.get(word);
-    if (known === undefined) return Math.floor(this.rarest / 2);
-    return known.reduce((most, [, weight]) => Math.max(most, weight), 0);
+    return known === undefined ? unknown : known.reduce((most, [, weight]) => Math.max(most, weight), 0);
   }
 
   /**
@@ -152,6 +152,13 @@ export class Finder {
       add(weights, guessed);
     }
   }
+}
+
+/** The lines without a traceback's frames, whose files and code tell of every program. @param {string[]} lines */
+function withoutFrames(lines) {
+  const isFrame = lines.map((line) => line.startsWith('File "'));
+  const rest = lines.filter((_, i) => !isFrame[i] && !(i > 0 && isFrame[i - 1]));
+  return rest.length > 0 ? rest : lines;
 }
 
 /** @param {Map<number, number>} weights @param {Iterable<[number, number]>} more */

@@ -83,7 +83,7 @@ function tellingWords({ finder, wordsOf }, text) {
     const bare = word.replace(/[._-]+$/, "");
     if (weights.has(bare)) continue;
     const stems = wordsOf(bare);
-    if (stems.length > 0) weights.set(bare, Math.max(...stems.map((stem) => finder.most(stem))));
+    if (stems.length > 0) weights.set(bare, Math.max(...stems.map((stem) => finder.most(stem, finder.rarest))));
   }
   return [...weights.keys()].sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0));
 }
