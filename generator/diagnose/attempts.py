@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -75,9 +76,5 @@ def _went_on(event: Event, told: Told, ended: bool) -> bool:
         return True
     if ended and event.rank is None and event.line.pid is None:
         return False
-    after = {
-        line.order
-        for line in told.progress
-        if line.order > event.line.order and line.stream == event.line.stream
-    }
-    return len(after) >= STEPS_AFTER
+    steps = told.progress.get(event.line.stream, [])
+    return len(steps) - bisect.bisect_right(steps, event.line.order) >= STEPS_AFTER

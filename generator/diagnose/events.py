@@ -92,10 +92,10 @@ class _Stream:
 
 @dataclass(slots=True)
 class Told:
-    """All that the lines told; ``finished`` is, by file, the last line that tells of a good end."""
+    """All that the lines told; ``progress`` is, by stream, the orders of its steps, ``finished``, by file, the last line that tells of a good end."""
 
     events: list[Event] = field(default_factory=list)
-    progress: list[Line] = field(default_factory=list)
+    progress: dict[str, list[int]] = field(default_factory=dict)
     finished: dict[int, int] = field(default_factory=dict)
 
 
@@ -123,7 +123,7 @@ class Reader:
         stream.seen += 1
         hits = self._hits.get(line.order, [])
         if self._goes_on(line, hits):
-            self._told.progress.append(line)
+            self._told.progress.setdefault(line.stream, []).append(line.order)
             if any(hit.item.id.endswith(FINISHED) for hit in hits):
                 self._told.finished[line.file] = line.order
         body = self._without_margin(line, stream)
@@ -325,10 +325,9 @@ class Reader:
         return None
 
     def _error(self, line: Line, body: str) -> Tagged | None:
-        for tagged in self._knowledge.errors:
-            if tagged.literal and tagged.literal not in body:
-                continue
-            if tagged.grade not in ("numeric", "overflow", "weak") and line.level and line.level in "DIW":
+        quiet = line.level != "" and line.level in "DIW"
+        for tagged in self._knowledge.errors.by_literal(body):
+            if quiet and tagged.grade not in ("numeric", "overflow", "weak"):
                 continue
             if tagged.pattern.search(body):
                 return tagged

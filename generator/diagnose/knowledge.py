@@ -13,22 +13,63 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-Pattern = re.Pattern[str]
+
+class Pattern:
+    """An expression that is searched. One that begins with ``^`` is tried at the text's start alone.
+
+    Such an expression has no ``|`` outside parentheses.
+    """
+
+    def __init__(self, expression: str) -> None:
+        compiled = re.compile(expression, re.ASCII | re.DOTALL)
+        self.search = compiled.match if expression.startswith("^") else compiled.search
+        self.finditer = compiled.finditer
 
 
 def compile_expression(expression: str) -> Pattern:
-    return re.compile(expression, re.ASCII | re.DOTALL)
+    return Pattern(expression)
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """An expression with a name, and what its groups hold."""
+    """An expression with a name, and what its groups hold.
+
+    It can match only a text that begins with one of ``starts`` and has one of ``literals``, where there are any.
+    """
 
     id: str
     pattern: Pattern
     fields: tuple[str, ...] = ()
-    literal: str = ""
+    starts: str = ""
+    literals: tuple[str, ...] = ()
     grade: str = ""
+
+    def search(self, text: str) -> re.Match[str] | None:
+        if self.literals and not any(literal in text for literal in self.literals):
+            return None
+        return self.pattern.search(text)
+
+
+class Table:
+    """Tagged expressions in order, of which only those are tried that a text can match at all."""
+
+    def __init__(self, rows: tuple[Tagged, ...]) -> None:
+        self._always = tuple(row for row in rows if not row.starts)
+        firsts = sorted({first for row in rows for first in row.starts})
+        self._by_first = {
+            first: tuple(row for row in rows if not row.starts or first in row.starts) for first in firsts
+        }
+        self._pairs = [(literal, number) for number, row in enumerate(rows) for literal in row.literals]
+        self._rows = rows
+
+    def by_first(self, text: str) -> tuple[Tagged, ...]:
+        """The rows that a text with this first character can match, where rows tell how they start."""
+        return self._by_first.get(text[:1], self._always)
+
+    def by_literal(self, text: str) -> list[Tagged]:
+        """The rows of which the text has a literal, where all rows have some."""
+        numbers = [number for literal, number in self._pairs if literal in text]
+        return [self._rows[number] for number in sorted(set(numbers))]
 
 
 @dataclass(frozen=True)
@@ -47,8 +88,8 @@ class Knowledge:
         self._data = data
 
     @cached_property
-    def prefixes(self) -> tuple[Tagged, ...]:
-        return self._tagged("prefixes")
+    def prefixes(self) -> Table:
+        return Table(self._tagged("prefixes"))
 
     @cached_property
     def labels(self) -> tuple[Tagged, ...]:
@@ -59,8 +100,8 @@ class Knowledge:
         return self._tagged("files")
 
     @cached_property
-    def errors(self) -> tuple[Tagged, ...]:
-        return self._tagged("errors")
+    def errors(self) -> Table:
+        return Table(self._tagged("errors"))
 
     @cached_property
     def consequences(self) -> tuple[Tagged, ...]:
@@ -123,7 +164,8 @@ class Knowledge:
                 row["id"],
                 compile_expression(row["expression"]),
                 tuple(row.get("fields", ())),
-                row.get("literal", ""),
+                row.get("starts", ""),
+                tuple(row["literals"]),
                 row.get("grade", ""),
             )
             for row in self._data[table]

@@ -86,4 +86,4 @@ def _of_cut(event: Event, knowledge: Knowledge) -> str:
 
 
 def _is_consequence(event: Event, knowledge: Knowledge) -> bool:
-    return any(tagged.pattern.search(event.message) for tagged in knowledge.consequences)
+    return any(tagged.search(event.message) for tagged in knowledge.consequences)

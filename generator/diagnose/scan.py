@@ -1,15 +1,22 @@
 """A stream of bytes → the lines worth reading: the head, the tail, and what stands around the literals.
 
-Memory is constant: of any stream at most the head, the tail and two budgets of surroundings are kept. What
-is kept depends on the bytes alone and not on the chunks that they come in, so both engines keep the same:
-let U be the union of the first ``HEAD`` bytes and, for every occurrence of a literal at h, of the bytes from
-h-BEFORE to h+AFTER; kept are the first ``BUDGET`` bytes of U, the last ``BUDGET`` bytes of U, and the last
-``TAIL`` bytes of the stream. Lines are what lies between line feeds and carriage returns in these.
+Memory is constant, and what is kept depends on the bytes alone and not on the chunks that they come in, so
+that both engines keep the same. Of a literal found at h, its family is what letters stand in the 120 bytes
+from h on, up to the line's end. Kept are
+
+- the first ``HEAD`` and the last ``TAIL`` bytes of the stream;
+- around the first ``FULL`` hits of a family the bytes from h-BEFORE to h+AFTER, in all the first ``BUDGET``;
+- of the first ``EACH`` hits of a family their own lines, from the line feed at h-OWN_BEFORE or later to the one
+  before h+OWN_AFTER, in all the first ``BUDGET``: so hundreds of ranks that tell the same cost little;
+- the last ``RING`` bytes of what lies from h-BEFORE to h+AFTER of any hit.
+
+A hit that starts an attempt begins all counts anew. Lines are what lies between line feeds and carriage
+returns in these; a line that a border cuts is dropped, unless ``LONG`` bytes of it are there.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,19 +26,27 @@ from typing import Protocol
 from .clean import Raw, cut
 from .literals import ENGINES, Finder, Hits, PlainFinder, fast_finder
 
-HEAD = 128 * 1024
-TAIL = 128 * 1024
+HEAD = 64 * 1024
+TAIL = 64 * 1024
 BEFORE = 24 * 1024
 AFTER = 8 * 1024
-BUDGET = 6 * 1024 * 1024
-HITS_PER_KEY = 2_000
-"""After so many hits of one literal further ones tell nothing new, until an attempt starts."""
-LONG = 8 * 1024
-"""A line that the border of what is kept cuts is dropped, unless so much of it is there."""
+OWN_BEFORE = 1024
+OWN_AFTER = 2048
+FULL = 4
+EACH = 1_024
+BUDGET = 2 * 1024 * 1024
+RING = 256 * 1024
+FAMILY_BYTES = 120
+FAMILIES = 4_096
+"""So many families are told apart; what comes after counts as one."""
+LONG = 1024
 CHUNK = 4 * 1024 * 1024
 SMALL = 768 * 1024
 """Up to so many bytes one search a literal is quicker than compiling them all."""
 BLOCK = 64 * 1024
+
+
+_NO_LETTERS = re.compile(b"[^A-Za-z]+")
 
 
 class Stream(Protocol):
@@ -186,8 +201,18 @@ class _Window:
         block = at // BLOCK
         return self._feeds[block] + self.data.count(b"\n", block * BLOCK, at)
 
-    def slice(self, start: int, end: int) -> bytes:
-        return bytes(self.data[start - self.start : end - self.start])
+    def line_around(self, place: int) -> tuple[int, int]:
+        """The line at a place with the line feeds before and after it, or as much as is looked at."""
+        at = place - self.start
+        first = self.data.rfind(b"\n", max(0, at - OWN_BEFORE), at)
+        last = self.data.find(b"\n", at, min(at + OWN_AFTER, self.length))
+        start = self.start + first if first >= 0 else place - OWN_BEFORE
+        return start, self.start + last + 1 if last >= 0 else place + OWN_AFTER
+
+    def piece(self, start: int, end: int) -> _Piece:
+        with memoryview(self.data) as view:
+            content = bytes(view[start - self.start : end - self.start])
+        return _Piece(start, self.feeds_before(start), content)
 
 
 @dataclass(slots=True)
@@ -203,43 +228,94 @@ class _Piece:
         return self.start + len(self.content)
 
 
+class _Union:
+    """Intervals of the stream that come sorted by their starts, as pieces: the first bytes of their union."""
+
+    def __init__(self, until: int = 0) -> None:
+        self._taken = 0
+        self._until = until
+        self._size = 0
+        self.pieces: list[_Piece] = []
+
+    def add(self, window: _Window, start: int, end: int) -> None:
+        start = max(0, start)
+        if start > self._until:
+            self._keep(window, self._until)
+            self._taken = start
+        self._until = max(self._until, end)
+
+    def flush(self, window: _Window) -> None:
+        """Keeps what is wanted, as far as the window reaches."""
+        self._keep(window, min(self._until, window.end))
+
+    def _keep(self, window: _Window, end: int) -> None:
+        end = min(end, self._taken + BUDGET - self._size)
+        if self._taken < end:
+            self.pieces.append(window.piece(self._taken, end))
+            self._size += end - self._taken
+            self._taken = end
+
+
+class _Ring(_Union):
+    """The last bytes of a union."""
+
+    def _keep(self, window: _Window, end: int) -> None:
+        start = max(self._taken, end - RING)
+        if start >= end:
+            return
+        self.pieces.append(window.piece(start, end))
+        self._taken = end
+        self._size += end - start
+        while self._size > RING:
+            self._drop(self._size - RING)
+
+    def _drop(self, count: int) -> None:
+        oldest = self.pieces[0]
+        self._size -= min(count, len(oldest.content))
+        if count >= len(oldest.content):
+            self.pieces.pop(0)
+        else:
+            feeds = oldest.feeds + oldest.content.count(b"\n", 0, count)
+            self.pieces[0] = _Piece(oldest.start + count, feeds, oldest.content[count:])
+
+
 class _Keeper:
-    """Collects U: first its first bytes, then a ring of its last ones."""
+    """Decides around which hits to keep how much."""
 
     def __init__(self, keys: Keys) -> None:
         self._restarts = keys.restarts
-        self._counts: dict[int, int] = {}
-        self._first: list[_Piece] = []
-        self._last: deque[_Piece] = deque()
-        self._sizes = [0, 0]
-        self._taken = 0
-        self._until = HEAD
+        self._longest = keys.longest
+        self._counts: dict[bytes, int] = {}
+        self._pending: Hits = []
+        self._full = _Union(HEAD)
+        self._each = _Union()
+        self._ring = _Ring()
+        self._tail: list[_Piece] = []
 
     def take(self, window: _Window, hits: Hits) -> None:
-        """Keeps what these hits call for, as far as the window reaches."""
-        for place, number in hits:
-            if not self._counts_in(number):
-                continue
-            start = max(0, place - BEFORE)
-            if start > self._until:
-                self._keep(window, self._until)
-                self._taken = start
-            self._until = max(self._until, place + AFTER)
-        self._keep(window, min(self._until, window.end))
+        """Keeps what these hits call for; those whose family is not all there wait for the next window."""
+        margin = 0 if window.ended else max(OWN_AFTER, self._longest)
+        due = sorted((*self._pending, *hits))
+        self._pending = [hit for hit in due if hit[0] > window.end - margin]
+        for place, number in due[: len(due) - len(self._pending)]:
+            self._hit(window, place, number)
+        for union in (self._full, self._each, self._ring):
+            union.flush(window)
 
     def take_tail(self, window: _Window) -> None:
-        self._taken = max(self._taken, window.end - TAIL)
-        if self._taken < window.end:
-            self._last.append(self._piece(window, window.end))
+        self._tail.append(window.piece(max(window.start, window.end - TAIL), window.end))
 
     def pieces(self) -> list[_Piece]:
-        """What is kept, in order, pieces that touch joined."""
+        """What is kept, in order, without what is kept twice, pieces that touch joined."""
+        kept = [*self._full.pieces, *self._each.pieces, *self._ring.pieces, *self._tail]
         joined: list[_Piece] = []
         parts: list[bytes] = []
         end = -1
-        for piece in [*self._first, *self._last]:
-            if piece.start == end:
-                parts.append(piece.content)
+        for piece in sorted(kept, key=lambda piece: (piece.start, -piece.end)):
+            if piece.end <= end:
+                continue
+            if piece.start <= end:
+                parts.append(piece.content[end - piece.start :])
             else:
                 _finish(joined, parts)
                 joined.append(piece)
@@ -248,45 +324,22 @@ class _Keeper:
         _finish(joined, parts)
         return joined
 
-    def _counts_in(self, number: int) -> bool:
+    def _hit(self, window: _Window, place: int, number: int) -> None:
         if number in self._restarts:
             self._counts = {}
-        count = self._counts.get(number, 0)
-        self._counts[number] = count + 1
-        return count < HITS_PER_KEY
-
-    def _keep(self, window: _Window, end: int) -> None:
-        if self._taken >= end:
-            return
-        room = BUDGET - self._sizes[0]
-        if room > 0:
-            piece = self._piece(window, min(end, self._taken + room))
-            self._first.append(piece)
-            self._sizes[0] += len(piece.content)
-        if self._taken < end:
-            piece = self._piece(window, end)
-            self._last.append(piece)
-            self._sizes[1] += len(piece.content)
-            self._trim()
-
-    def _piece(self, window: _Window, end: int) -> _Piece:
-        piece = _Piece(self._taken, window.feeds_before(self._taken), window.slice(self._taken, end))
-        self._taken = end
-        return piece
-
-    def _trim(self) -> None:
-        """Keeps no more than the budget of last bytes."""
-        while self._sizes[1] > BUDGET:
-            oldest = self._last[0]
-            drop = min(self._sizes[1] - BUDGET, len(oldest.content))
-            self._sizes[1] -= drop
-            if drop == len(oldest.content):
-                self._last.popleft()
-            else:
-                gone = oldest.content[:drop]
-                self._last[0] = _Piece(
-                    oldest.start + drop, oldest.feeds + gone.count(b"\n"), oldest.content[drop:]
-                )
+        at = place - window.start
+        family = _NO_LETTERS.sub(
+            b"", bytes(window.data[at : min(at + FAMILY_BYTES, window.length)]).split(b"\n", 1)[0]
+        )
+        if len(self._counts) >= FAMILIES and family not in self._counts:
+            family = b""
+        count = self._counts.get(family, 0)
+        self._counts[family] = count + 1
+        if count < FULL:
+            self._full.add(window, place - BEFORE, place + AFTER)
+        elif count < EACH:
+            self._each.add(window, *window.line_around(place))
+        self._ring.add(window, place - BEFORE, place + AFTER)
 
 
 def _finish(joined: list[_Piece], parts: list[bytes]) -> None:

@@ -88,7 +88,7 @@ def _ranks_of_locals(lines: list[Line]) -> None:
 def rank_of_name(name: str, knowledge: Knowledge) -> int | None:
     """The rank that a file's name or folder tells, such as ``attempt_0/3/stderr.log`` or ``x_rank3.log``."""
     for tagged in knowledge.files:
-        match = tagged.pattern.search(name.replace("\\", "/"))
+        match = tagged.search(name.replace("\\", "/"))
         if match:
             return int(match.group(1))
     return None
@@ -107,7 +107,7 @@ def _labels(file: int, raws: list[Raw], texts: list[str], knowledge: Knowledge) 
     return [
         label
         for label in knowledge.labels
-        if 2 * sum(1 for text in sample if label.pattern.search(text)) > len(sample)
+        if 2 * sum(1 for text in sample if label.search(text)) > len(sample)
     ]
 
 
@@ -159,18 +159,18 @@ def _take_prefixes(body: str, labels: list[Tagged], knowledge: Knowledge) -> tup
 
 def _take_one(body: str, labels: list[Tagged], knowledge: Knowledge, taken: _Taken) -> str | None:
     for tagged in labels:
-        match = tagged.pattern.search(body)
+        match = tagged.search(body)
         if match:
             _note(tagged, match.groups(), taken)
             return body[match.end() :]
-    for tagged in knowledge.prefixes:
-        match = tagged.pattern.search(body)
+    for tagged in knowledge.prefixes.by_first(body):
+        match = tagged.search(body)
         if match and match.end():
             _note(tagged, match.groups(), taken)
             taken.logged = taken.logged or "level" in tagged.fields or "minute" in tagged.fields
             return body[match.end() :]
     for tagged in knowledge.labels:
-        match = tagged.pattern.search(body)
+        match = tagged.search(body)
         if match and knowledge.single["starter"].search(body[match.end() :]):
             _note(tagged, match.groups(), taken)
             return body[match.end() :]
