@@ -1,10 +1,13 @@
 """Raise the batch-size assertion on a CPU, in three ways, and show the repair.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
+The trainer part needs transformers 5.24.0 and accelerate 1.15.0 as well.
 
     python repro.py fail    three numbers written down for four ranks, run on two: 32 != 4 * 2 * 2
     python repro.py early   zero.Init reads the configuration before deepspeed.comm exists: 16 != 2 * 4 * 1
     python repro.py zero    only train_batch_size given, smaller than the world: micro-batch 0
+    python repro.py derive  what comes of other combinations and other worlds, printed; ends normally
+    python repro.py trainer HF arguments against a half-auto ds_config under ZeRO-3: 64 != 8 * 1 * 2
     python repro.py fix     two numbers given, the third derived; comm initialized first
 
 The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
@@ -58,6 +61,62 @@ def zero():
     initialize({"train_batch_size": 1})
 
 
+def derive():
+    import deepspeed
+    import deepspeed.comm as dist
+    from deepspeed.runtime.config import DeepSpeedConfig
+
+    class OneReplica:
+        def get_data_parallel_world_size(self):
+            return 1
+
+    deepspeed.init_distributed(dist_backend="gloo")
+    full = {
+        "train_batch_size": 16,
+        "train_micro_batch_size_per_gpu": 2,
+        "gradient_accumulation_steps": 4,
+    }
+    cases = [
+        ({"train_batch_size": 7}, None),
+        ({"train_batch_size": 7, "train_micro_batch_size_per_gpu": 2}, None),
+        ({"train_batch_size": 4, "train_micro_batch_size_per_gpu": 4}, None),
+        ({"gradient_accumulation_steps": 4}, None),
+        (full, OneReplica()),
+        ({**full, "sequence_parallel_size": 2}, None),
+        ({**full, "train_batch_size": 8, "tensor_parallel": {"autotp_size": 2}}, None),
+    ]
+    for config, mpu in cases:
+        try:
+            DeepSpeedConfig(config, mpu=mpu)
+        except AssertionError as error:
+            if dist.get_rank() == 0:
+                print(f"{config}{' with an mpu' if mpu else ''}: {error}", flush=True)
+    dist.destroy_process_group()
+
+
+def trainer():
+    import deepspeed
+    from transformers import AutoModelForCausalLM, LlamaConfig, TrainingArguments
+
+    deepspeed.init_distributed(dist_backend="gloo")
+    arguments = TrainingArguments(
+        "out",
+        use_cpu=True,
+        report_to="none",
+        per_device_train_batch_size=8,
+        gradient_accumulation_steps=4,
+        deepspeed={
+            "train_batch_size": "auto",
+            "train_micro_batch_size_per_gpu": "auto",
+            "gradient_accumulation_steps": 1,
+            "zero_optimization": {"stage": 3},
+        },
+    )
+    shape = LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=32, num_hidden_layers=1)
+    AutoModelForCausalLM.from_config(shape)
+    print(f"not raised with {arguments.deepspeed}")
+
+
 def fix():
     import deepspeed
     import deepspeed.comm as dist
@@ -78,6 +137,7 @@ def fix():
 
 def main():
     parts = {"fail": fail, "early": early, "zero": zero, "fix": fix}
+    parts |= {"derive": derive, "trainer": trainer}
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")
     if "RANK" not in os.environ:

@@ -6,6 +6,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two r
     python repro.py outside  a weight of a trained engine, used by a function outside any forward
     python repro.py bypass   a submodule's forward() called directly outside the engine, so no hook runs
     python repro.py inflight a second forward takes another path and meets a weight that is being prefetched
+    python repro.py load     a full state dict loaded into an initialized model
     python repro.py layers   what other layers say of the same empty weight; ends normally
     python repro.py fix      the same three uses, repaired
 
@@ -95,6 +96,15 @@ def inflight():
     trained(token_ids(), by_function=True)
 
 
+def load():
+    import deepspeed
+
+    model = build_model()
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    trained = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=CONFIG)[0]
+    trained.module.load_state_dict(weights)
+
+
 def layers():
     import deepspeed
     import torch
@@ -135,7 +145,7 @@ def fix():
 
 def main():
     parts = {"fail": fail, "outside": outside, "bypass": bypass, "inflight": inflight}
-    parts |= {"layers": layers, "fix": fix}
+    parts |= {"load": load, "layers": layers, "fix": fix}
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")
     if "RANK" not in os.environ:
