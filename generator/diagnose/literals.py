@@ -9,6 +9,8 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+RE2_BLOCK = 128 * 1024
+
 Hits = list[tuple[int, int]]
 """Pairs of offset and number of the literal, sorted."""
 
@@ -65,23 +67,28 @@ class HyperscanFinder:
 
 
 class Re2Finder:
-    """RE2 says which literals a chunk holds, then each of those few is searched."""
+    """RE2 says which literals a block holds, then each of those few is searched there."""
 
     parallel = True
 
     def __init__(self, literals: Sequence[bytes]) -> None:
         re2: Any = importlib.import_module("re2")
+        options = re2.Options()
+        options.encoding = re2.Options.Encoding.LATIN1
         self._literals = literals
-        self._set = re2.Set.SearchSet()
+        self._overlap = max((len(literal) for literal in literals), default=1) - 1
+        self._set = re2.Set.SearchSet(options)
         for literal in literals:
             self._set.Add(_escaped(literal))
         self._set.Compile()
 
     def find(self, chunk: bytes | memoryview) -> Hits:
-        data = bytes(chunk)
-        hits: Hits = []
-        for number in self._set.Match(data):
-            hits.extend(_occurrences(data, self._literals[number], number))
+        hits: set[tuple[int, int]] = set()
+        for start in range(0, len(chunk), RE2_BLOCK):
+            block = bytes(chunk[start : start + RE2_BLOCK + self._overlap])
+            for number in self._set.Match(block) or ():
+                found = _occurrences(block, self._literals[number], number)
+                hits.update((start + at, number) for at, _ in found)
         return sorted(hits)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 WIDTH = 80
@@ -13,24 +15,8 @@ MOST_COLLATERAL = 8
 MOST_CANDIDATES = 5
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
-HEADLINES = {
-    "established": "The log states what started it",
-    "supported": "A launcher's or the system's word tells what started it",
-    "suspected": "Only suspected",
-    "undecided": "Undecided: these lines do not show what started it",
-    "clean": "No failure found",
-}
-NAMES = {
-    "witness": "waited",
-    "peer": "reports another's end",
-    "supervisor": "launcher's report",
-    "teardown": "ended on purpose",
-    "confirmation": "system's word",
-    "death": "ended",
-    "consequence": "another error",
-}
-FOLDED = ("supervisor", "teardown")
-RESTARTS = {"yes": "yes", "no": "no", "other-node": "only on another node"}
+_WORDS: dict[str, Any] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
+"""What the codes of an answer are called; the page reads the same file."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +64,7 @@ def safe(text: str) -> str:
 
 def _headline(answer: Mapping[str, Any]) -> str:
     found = answer["initiating"]
-    parts = [HEADLINES[answer["verdict"]]]
+    parts = [_WORDS["verdicts"][answer["verdict"]]["headline"]]
     if found is not None:
         parts.append(_who(found))
     text = ": ".join(part for part in parts if part) + "."
@@ -93,7 +79,7 @@ def _who(found: Mapping[str, Any]) -> str:
         return f"all of ranks {_ranks(ranks)} alike"
     if ranks:
         return f"rank{'s' if len(ranks) > 1 else ''} {_ranks(ranks)}"
-    return "no line tells which rank" if found["line"] is not None else ""
+    return _WORDS["no_rank"] if found["line"] is not None else ""
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -139,20 +125,15 @@ def _entries(answer: Mapping[str, Any], words: Words) -> str:
         rows.append(_item(f"{words.titles.get(row['entry'], row['entry'])}"))
         rows.append(f"    firstfault explain {row['entry']}   (line {row['line']})")
     if not rows:
-        return "No entry explains it yet." if answer["verdict"] not in ("clean", "undecided") else ""
-    heads = {
-        "unique": "One entry has this message: a lead, to be confirmed by its first check.",
-        "candidate": "Several entries have this message; their first checks tell them apart.",
-        "none": "Entries that explain other lines here:",
-    }
-    return "\n".join([heads[answer["entry_match"]], *rows])
+        return _WORDS["no_entry"] if answer["verdict"] not in ("clean", "undecided") else ""
+    return "\n".join([_WORDS["matches"][answer["entry_match"]], *rows])
 
 
 def _collateral(answer: Mapping[str, Any]) -> str:
     rows = []
     folded = _folded(answer["collateral"])
     for row in folded[:MOST_COLLATERAL]:
-        rows.append(_item(f"{_times(row)}{NAMES[row['role']]}{_said_by(row)}, line {row['line']}:"))
+        rows.append(_item(f"{_times(row)}{_name(row)}{_said_by(row)}, line {row['line']}:"))
         rows.append(f"    {safe(row['text']).strip()[: WIDTH - 4]}".rstrip())
     if len(folded) > MOST_COLLATERAL:
         rows.append(f"  and {len(folded) - MOST_COLLATERAL} more kinds of line")
@@ -163,13 +144,19 @@ def _folded(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What launchers say, in one row; whose end it is stands in the line that is named anyway."""
     kept: list[dict[str, Any]] = []
     for row in rows:
-        same = next((each for each in kept if each["role"] == row["role"] and row["role"] in FOLDED), None)
+        folds = row["role"] in _WORDS["folded"]
+        same = next((each for each in kept if folds and each["role"] == row["role"]), None)
         if same is None:
             kept.append(dict(row))
         else:
             same["count"] += row["count"]
             same["ranks"] = sorted({*same["ranks"], *row["ranks"]})
     return kept
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name: str = _WORDS["roles"][row["role"]]
+    return name
 
 
 def _times(row: Mapping[str, Any]) -> str:
@@ -192,7 +179,7 @@ def _do_now(answer: Mapping[str, Any]) -> str:
     if action["command"]:
         rows.extend(f"    {line}" for line in safe_lines(action["command"]))
     if action["restart_helps"]:
-        rows.append(_item(f"does a plain restart help: {RESTARTS[action['restart_helps']]}"))
+        rows.append(_item(f"does a plain restart help: {_WORDS['restarts'][action['restart_helps']]}"))
     return "\n".join(["Do now:", *rows])
 
 
@@ -230,7 +217,7 @@ def markdown(answer: Mapping[str, Any], context: Sequence[Shown], words: Words) 
         rows += ["", "Not what started it:", ""]
         for row in _folded(answer["collateral"])[:MOST_COLLATERAL]:
             text = _code(row["text"]).strip()[:120]
-            rows.append(f"- {_times(row)}{NAMES[row['role']]}{_said_by(row)}, line {row['line']}: `{text}`")
+            rows.append(f"- {_times(row)}{_name(row)}{_said_by(row)}, line {row['line']}: `{text}`")
     if answer["verdict"] != "clean":
         rows += ["", f"Next: {_marked(answer['next_action']['text'])}"]
     if answer["missing_fact"] is not None:
