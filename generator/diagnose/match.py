@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from .speaker import Line
 
 BLOCK_BEFORE = 200
 BLOCK_AFTER = 50
+_BLANKS = re.compile("[ \t]{2,}|\t")
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,10 @@ class Item:
 
 @dataclass(slots=True)
 class Hit:
-    """An item that matches a line. ``fits`` says whether its conditions hold."""
+    """An item that matches a line, by its order. ``fits`` says whether its conditions hold."""
 
     item: Item
+    order: int
     captures: dict[str, str]
     fits: bool = True
 
@@ -85,17 +88,19 @@ def find_hits(text: Text, items: list[Item]) -> dict[int, list[Hit]]:
             found = _match(item.compiled, order, text)
             if found is not None:
                 first, captures = found
-                hits.setdefault(first, []).append(Hit(item, captures))
+                hits.setdefault(first, []).append(Hit(item, first, captures))
     return hits
 
 
 def _join(lines: list[Line]) -> tuple[str, list[int]]:
+    """All lines as one text, runs of blanks as one, and where each line starts in it."""
     starts = []
     offset = 0
-    for line in lines:
+    texts = [_BLANKS.sub(" ", line.text) for line in lines]
+    for text in texts:
         starts.append(offset)
-        offset += len(line.text) + 1
-    return "\n".join(line.text for line in lines), starts
+        offset += len(text) + 1
+    return "\n".join(texts), starts
 
 
 def _lines_with(literal: str, joined: str, starts: list[int]) -> list[int]:

@@ -57,7 +57,7 @@ class Reporter:
             "verdict": self._verdict.grade,
             "entry_match": match,
             "initiating": self._initiating(chosen),
-            "candidates": [_without_captures(each) for each in candidates[:MOST_CANDIDATES]],
+            "candidates": [_public(each) for each in candidates[:MOST_CANDIDATES]],
             "collateral": self._collateral(),
             "recovered": [self._place(each.line) for each in self._scene.attempt.recovered[:MOST_UNMATCHED]],
             "attempts": self._scene.attempt.number,
@@ -94,6 +94,8 @@ class Reporter:
         """The entries whose messages are here, the likeliest first; one row a signature."""
         found = self._verdict.initiating
         of_beginning = _events_of(found)
+        if found is not None and found.inferred:
+            of_beginning = [each for each in self._scene.attempt.events if each.role in ("witness", "peer")]
         rows: dict[str, dict[str, Any]] = {}
         for event in self._scene.attempt.events:
             for hit in event.hits:
@@ -103,7 +105,9 @@ class Reporter:
                 before = rows.get(hit.item.id)
                 if before is None or row["score"] > before["score"]:
                     rows[hit.item.id] = row
-        return sorted(rows.values(), key=lambda row: (-row["score"], row["entry"], row["signature"]))
+        return sorted(
+            rows.values(), key=lambda row: (-row["score"], row["order"], row["entry"], row["signature"])
+        )
 
     def _row(self, event: Event, hit: Hit, begins: bool) -> dict[str, Any]:
         conditions = len(hit.item.needs) + len(hit.item.unless)
@@ -123,10 +127,11 @@ class Reporter:
             "entry": hit.item.entry,
             "signature": hit.item.id,
             "file": self._inputs[event.line.file].name,
-            "line": event.line.number,
+            "line": self._scene.text.lines[hit.order].number,
             "score": score,
             "why": [[code, parameters] for code, parameters in why],
             "captures": hit.captures,
+            "order": hit.order,
         }
 
     # --- the rest -----------------------------------------------------------------------------------
@@ -268,5 +273,5 @@ def _entry_match(candidates: list[dict[str, Any]], verdict: Verdict) -> str:
     return "unique" if len(entries) == 1 else "candidate"
 
 
-def _without_captures(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != "captures"}
+def _public(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("captures", "order")}

@@ -18,7 +18,7 @@ def give_roles(events: list[Event], text: Text, knowledge: Knowledge) -> None:
     """
     for event in events:
         for hit in event.hits:
-            hit.fits = conditions_hold(hit.item, event.line.order, text)
+            hit.fits = conditions_hold(hit.item, hit.order, text)
         event.role = _role(event, knowledge)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .attempts import Attempt
 from .events import Event
 from .exits import Exit, Exits, whole
-from .knowledge import Knowledge
+from .knowledge import Explains, Knowledge
 from .match import Hit, Text
 from .normal import family_of
 from .speaker import Line
@@ -20,6 +20,7 @@ SAME_MOMENT = 60_000
 WEAK = {"ambiguous": 0, "wrapper": 1, "weak": 2, "numeric": 2, "plain": 3, "cut": 4}
 ROLES_OF_OTHERS = ("witness", "peer", "supervisor", "teardown", "confirmation", "death")
 PASTED_LINES = 12
+ENDINGS = ("terminate", "what", "c-assert", "fatal-python", "aborted-shell")
 
 
 @dataclass(slots=True)
@@ -34,6 +35,7 @@ class Candidate:
     why: list[Why] = field(default_factory=list)
     chain: list[Event] = field(default_factory=list)
     alike: list[Event] = field(default_factory=list)
+    inferred: bool = False
 
 
 @dataclass(slots=True)
@@ -132,9 +134,14 @@ def _names_entry(hit: Hit) -> bool:
 
 
 def _is_consequence(event: Event, scene: Scene) -> bool:
-    """Whether the same rank had already told that it waited, or that another was gone."""
+    """Whether the same rank had already told that it waited, or that another was gone.
+
+    So has a process that is ended from inside after a timeout, whoever it is.
+    """
     if event.rank is None:
-        return False
+        return event.name in ENDINGS and any(
+            each.line is not None and each.line.order < event.line.order for each in scene.heard.waiting
+        )
     for other in scene.attempt.events:
         if other.line.order >= event.line.order:
             return False
@@ -160,17 +167,31 @@ def _explain(candidate: Candidate, scene: Scene) -> None:
         return
     text = " ".join(each.whole for each in candidate.chain) + " " + " ".join(x[0] for x in event.frames[-1:])
     for rule in scene.knowledge.explains:
-        if not rule.then.search(text):
-            continue
-        start = scene.attempt.starts.get(event.line.file, 0)
-        for line in scene.text.lines[start : event.line.order]:
-            if line.rank is not None and event.rank is not None and line.rank != event.rank:
-                continue
-            if rule.first.search(line.text):
+        if rule.then.search(text):
+            line = _line_that_explains(rule, event, scene)
+            if line is not None:
                 candidate.line = line
                 candidate.event = _event_at(line, scene) or event
                 candidate.why.append(("explains-later-error", {"line": event.line.number, "rule": rule.id}))
                 return
+
+
+def _line_that_explains(rule: Explains, event: Event, scene: Scene) -> Line | None:
+    """The first such line before the event in its file: an error's, or else one that is no line of code."""
+    for each in scene.attempt.events:
+        earlier = each.line.order < event.line.order and each.role not in ROLES_OF_OTHERS
+        if earlier and _may_explain(each.line, event) and rule.first.search(each.line.text):
+            return each.line
+    start = scene.attempt.starts.get(event.line.file, 0)
+    for line in scene.text.lines[start : event.line.order]:
+        if _may_explain(line, event) and line.body[:2] != "  " and rule.first.search(line.text):
+            return line
+    return None
+
+
+def _may_explain(line: Line, event: Event) -> bool:
+    same_rank = line.rank is None or event.rank is None or line.rank == event.rank
+    return line.file == event.line.file and same_rank
 
 
 def _event_at(line: Line, scene: Scene) -> Event | None:
@@ -365,7 +386,7 @@ def _waited_before(scene: Scene, weak: Verdict) -> bool:
 
 
 def _inferred(inferred: Inference) -> Verdict:
-    candidate = Candidate(inferred.line, None, inferred.ranks, role="cause", why=[(inferred.code, {})])
+    candidate = Candidate(inferred.line, None, inferred.ranks, why=[(inferred.code, {})], inferred=True)
     if inferred.code == "named-by-witness" or inferred.code == "silent" or inferred.code == "store-host":
         candidate.why.append(("others-waited", {}))
     return Verdict("supported" if inferred.firm else "suspected", candidate, inferred.missing, inferred.ranks)
