@@ -12,8 +12,9 @@ from .catalogue import Catalogue
 from .checks import examine
 from .content import Content
 from .finding import Finding
+from .outputs.diagnosis import diagnosis_files
 from .pages import all_pages
-from .render import Renderer, stylesheet
+from .render import Renderer, stylesheets
 from .write import File, write_site
 
 ROOT = Path(__file__).parents[1]
@@ -68,7 +69,13 @@ def site_files(content: Content, root: Path, base_url: str = "") -> list[File]:
         replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")
         for page in all_pages(catalogue)
     ]
-    return [*pages, stylesheet(), *bundle_files(catalogue), *static_files(root / "static")]
+    return [
+        *pages,
+        *stylesheets(),
+        *bundle_files(catalogue),
+        *diagnosis_files(catalogue),
+        *static_files(root / "static"),
+    ]
 
 
 def static_files(folder: Path) -> Iterator[File]:

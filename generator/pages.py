@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .catalogue import Catalogue
 from .content import LoadedEntry, TextPage
+from .diagnose.read import SKIPPED
 from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
@@ -18,6 +19,7 @@ from .views import (
     neighbours,
     related,
     sample_lines,
+    sample_logs,
     tally,
 )
 
@@ -32,6 +34,7 @@ Kind = Literal[
     "system",
     "tag",
     "signatures",
+    "diagnose",
     "text",
     "404",
 ]
@@ -67,6 +70,7 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         *(_hub(catalogue, hub) for hub in catalogue.hubs.values()),
         *_groups(catalogue),
         _signatures(catalogue),
+        _diagnose(catalogue),
         *(_text(page) for page in catalogue.content.pages),
         _not_found(),
     ]
@@ -150,6 +154,15 @@ def _signatures(catalogue: Catalogue) -> Page:
     return Page(
         "signatures", "signatures/index.html", "Messages by system", description, "signatures.html", data
     )
+
+
+def _diagnose(catalogue: Catalogue) -> Page:
+    description = (
+        "Paste or drop the logs of one rank or of hundreds: the line and the rank that started it, "
+        "what only followed from it, and what to do next. The logs stay on your machine."
+    )
+    data = {"samples": sample_logs(catalogue), "skipped": sorted(SKIPPED)}
+    return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
 
 
 def _text(page: TextPage) -> Page:

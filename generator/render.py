@@ -22,7 +22,9 @@ from .write import File
 
 ROOT = Path(__file__).parents[1]
 STYLES = ("tokens", "base", "layout", "parts", "search", "code", "entry", "hub", "print")
-"""The files of static/css, in the order of the cascade."""
+"""The files of static/css that every page needs, in the order of the cascade."""
+STYLES_OF_PAGES = ("diagnose",)
+"""Those that one page alone links."""
 
 _HEADING = re.compile(
     r'<section data-views="(?P<views>[^"]*)"[^>]*>\s*<h(?P<level>[23]) id="(?P<id>[^"]+)"[^>]*>(?P<text>.*?)</h',
@@ -79,12 +81,18 @@ class Renderer:
         return self._base_url and self._base_url + path
 
 
-def stylesheet(folder: Path = ROOT / "static" / "css") -> File:
-    """The one stylesheet that pages link: the parts in order, without comments and indentation."""
-    text = "\n".join((folder / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
+def stylesheets(folder: Path = ROOT / "static" / "css") -> list[File]:
+    """The one stylesheet that all pages link, the parts in order, and those of single pages."""
+    of_page = [_stylesheet(name, [folder / f"{name}.css"]) for name in STYLES_OF_PAGES]
+    return [_stylesheet("site", [folder / f"{name}.css" for name in STYLES]), *of_page]
+
+
+def _stylesheet(name: str, paths: Iterable[Path]) -> File:
+    """The files as one, without comments and indentation."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     lines = (line.strip() for line in bare.splitlines())
-    return File("css/site.css", ("\n".join(line for line in lines if line) + "\n").encode("utf-8"))
+    return File(f"css/{name}.css", ("\n".join(line for line in lines if line) + "\n").encode("utf-8"))
 
 
 def contents(article: str) -> list[dict[str, Any]]:

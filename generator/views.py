@@ -166,6 +166,14 @@ def messages_by_system(catalogue: Catalogue) -> tuple[tuple[System, tuple[Messag
     )
 
 
+SAMPLE_LOGS = (
+    ("cpuadam-no-ds-opt-adam", "link-fails-two-ranks.log", "One of two ranks fails, the other one waits"),
+    ("exit-code-minus-9", "rank0-killed-torchrun.log", "A rank is killed and leaves no error"),
+    ("batch-size-triangle", "three-numbers.log", "Every rank fails alike"),
+)
+"""One of each kind of answer: entry, file, what a reader sees in it."""
+
+
 def sample_lines(catalogue: Catalogue, most: int = 3) -> tuple[str, ...]:
     """Real first-fault lines to try the search with: the shortest of each family, from the entries' own logs."""
     shortest: dict[str, str] = {}
@@ -184,6 +192,33 @@ def _initiating_lines(loaded: LoadedEntry) -> Iterator[str]:
             line = lines[log.line - 1].strip() if log.line <= len(lines) else ""
             if MIN_SAMPLE <= len(line) <= MAX_SAMPLE:
                 yield line
+
+
+@dataclass(frozen=True)
+class SampleLog:
+    """A real log to try the diagnosis with; ``origin`` is its file under content/failures."""
+
+    origin: str
+    title: str
+    data: bytes
+
+    @property
+    def path(self) -> str:
+        """Where the site has it."""
+        return f"diagnose/samples/{self.origin.rpartition('/')[2]}"
+
+    @property
+    def lines(self) -> int:
+        return self.data.count(b"\n")
+
+
+def sample_logs(catalogue: Catalogue) -> tuple[SampleLog, ...]:
+    """The captured logs of ``SAMPLE_LOGS`` that the content has."""
+    return tuple(
+        SampleLog(f"{slug}/{file}", title, data)
+        for slug, file, title in SAMPLE_LOGS
+        if slug in catalogue.by_slug and (data := catalogue.by_slug[slug].files.get(file))
+    )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from generator.load import load
 from generator.markdown import Markdown, is_safe_link
 from generator.model import Entry
 from generator.pages import all_pages
-from generator.render import STYLES, Renderer, contents, family_symbols, stylesheet
+from generator.render import STYLES, STYLES_OF_PAGES, Renderer, contents, family_symbols, stylesheets
 
 from . import golden
 
@@ -226,7 +226,9 @@ def test_hostile_text_stays_text() -> None:
 
 def test_stylesheet_has_all_parts_and_no_comments() -> None:
     files = {path.stem for path in (ROOT / "static" / "css").glob("*.css")}
-    assert files == set(STYLES)
-    text = stylesheet().data.decode()
-    assert "/*" not in text
+    assert files == {*STYLES, *STYLES_OF_PAGES}
+    made = {file.path: file.data.decode() for file in stylesheets()}
+    assert set(made) == {"css/site.css", *(f"css/{name}.css" for name in STYLES_OF_PAGES)}
+    assert not any("/*" in text for text in made.values())
+    text = made["css/site.css"]
     assert text.index("--paper") < text.index("@media print")

@@ -85,10 +85,12 @@ function offerCopies() {
     const button = event.target instanceof Element && event.target.closest("button[data-copy]");
     if (!(button instanceof HTMLElement)) return;
     await copy(button.dataset.copy ?? "");
+    const label = button.dataset.label ?? button.textContent;
+    button.dataset.label = label ?? "";
     button.textContent = "Copied";
     button.classList.add("copied");
     setTimeout(() => {
-      button.textContent = "Copy";
+      button.textContent = label;
       button.classList.remove("copied");
     }, 1600);
   });
@@ -154,8 +156,14 @@ function followContents() {
   for (const heading of headings) observer.observe(heading);
 }
 
+function offerBox() {
+  const box = document.getElementById("ask");
+  box?.addEventListener("toggle", () => import("./entry-box.js").then(({ serve }) => serve(box)), { once: true });
+}
+
 offerThemes();
 offerViews();
+offerBox();
 offerCopies();
 offerSorting();
 offerSamples();

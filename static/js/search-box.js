@@ -1,5 +1,7 @@
 // What the search box does once it is used (search.js loads this then). What is typed or pasted stays in the page.
 
+import { handOver } from "./run.js";
+
 /** @typedef {import("../engine/find.js").Finder} Finder */
 /** @typedef {import("../engine/find.js").Found} Found */
 /** @typedef {{id: string, role: string, literal: string}} Signature */
@@ -296,9 +298,18 @@ export class SearchBox {
     this.list.append(...hits.slice(same).map((hit, i) => optionOf(hit, same + i)));
     this.refreshWhy(hits.slice(0, same));
     if (this.selected >= same) this.select(-1);
-    if (hits.length > 0) this.say(`${hits.length} ${hits.length === 1 ? "result" : "results"}`, [], complete);
+    if (hits.length > 0) this.say(`${hits.length} ${hits.length === 1 ? "result" : "results"}`, this.offerDiagnosis(), complete);
     else if (complete) this.sayInstead("Nothing found.", NOTHING_FOUND);
     if (this.opensFirst && hits.length > 0) this.enter();
+  }
+
+  /** Of pasted lines the diagnosis tells which one started it. */
+  offerDiagnosis() {
+    const text = this.pasted;
+    if (text === null || !text.trim().includes("\n")) return [];
+    const link = element("a", "Diagnose these lines", { href: new URL("diagnose/", ROOT).href });
+    link.addEventListener("click", () => handOver(text));
+    return [link, textNode(": which of them started it, and on which rank.")];
   }
 
   /** @param {Hit[]} hits */

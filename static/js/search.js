@@ -4,6 +4,8 @@
 
 /** A longer or broken text is handed over whole; the box shows its beginning. */
 const ONE_LINE = 1000;
+/** So many lines are a log; fewer are a message that a terminal wrapped. */
+const LINES_OF_A_LOG = 5;
 
 /** @param {HTMLFormElement} form @param {HTMLInputElement} input @param {HTMLElement} results */
 function serve(form, input, results) {
@@ -27,13 +29,22 @@ function serve(form, input, results) {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (!/[\r\n]/.test(text.trim()) && text.length <= ONE_LINE) return;
     event.preventDefault();
-    load().then((box) => box.take(text));
+    handOver(text).then((handed) => handed || load().then((box) => box.take(text)));
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     load().then((box) => box.enter());
   });
   if (document.activeElement === input || input.value !== "") load();
+}
+
+/** Takes a log that was pasted on the home page to the diagnosis, within the tab. @param {string} text */
+async function handOver(text) {
+  if (document.documentElement.dataset.page !== "home" || text.trim().split("\n").length < LINES_OF_A_LOG) return false;
+  const { ROOT, handOver: leave } = await import("./run.js");
+  if (!leave(text)) return false;
+  location.assign(new URL("diagnose/", ROOT));
+  return true;
 }
 
 /** @param {EventTarget | null} at */
