@@ -1,0 +1,109 @@
+"""Let rank 0 find its rendezvous port taken, in three ways, and show what is not a reason and what repairs it.
+
+Written for torch 2.13.0+cpu, deepspeed 0.19.8, Python 3.11; needs no GPU. Two ranks, gloo.
+
+    python repro.py held       another process listens on the port
+    python repro.py twice      the same launcher command started twice on one node, as srun does with two tasks
+    python repro.py source     the port is the source port of somebody's outgoing connection
+    python repro.py time-wait  a port with connections in TIME_WAIT is taken without complaint
+    python repro.py fix        a free port is chosen first
+
+No part compiles anything.
+"""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("DS_ACCELERATOR", "cpu")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def listener(port):
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("", port))
+        server.listen()
+        yield server
+
+
+def command(port):
+    launcher = [sys.executable, "-m", "deepspeed.launcher.runner", "--num_gpus", "2", "--no_local_rank"]
+    return [*launcher, "--master_port", str(port), os.path.abspath(__file__), "worker"]
+
+
+def held():
+    port = free_port()
+    with listener(port):
+        subprocess.run(command(port))
+
+
+def twice():
+    port = free_port()
+    os.environ["HOLD_SECONDS"] = "12"  # as long as a real run holds its store, in small
+    both = [subprocess.Popen(command(port)) for _ in range(2)]
+    for launcher in both:
+        try:
+            launcher.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            launcher.terminate()
+            launcher.wait()
+
+
+def source():
+    port = free_port()
+    with listener(0) as server, socket.socket() as client:
+        client.bind(("127.0.0.1", port))
+        client.connect(("127.0.0.1", server.getsockname()[1]))
+        subprocess.run(command(port))
+
+
+def time_wait():
+    port = free_port()
+    with listener(port) as server, socket.create_connection(("127.0.0.1", port)) as client:
+        connection, _ = server.accept()
+        connection.close()  # the side that closes first keeps TIME_WAIT
+        client.recv(1)
+    waiting = [row for row in open("/proc/net/tcp") if f":{port:04X} " in row.split()[1] + " "]
+    print(f"{sum(row.split()[3] == '06' for row in waiting)} connection in TIME_WAIT on the port", flush=True)
+    subprocess.run(command(port))
+
+
+def fix():
+    subprocess.run(command(free_port()))
+
+
+def worker():
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo")
+    print(f"rank {dist.get_rank()} of {dist.get_world_size()} met", flush=True)
+    time.sleep(float(os.environ.get("HOLD_SECONDS", "0")))
+    dist.destroy_process_group()
+
+
+def main():
+    parts = {
+        "held": held,
+        "twice": twice,
+        "source": source,
+        "time-wait": time_wait,
+        "fix": fix,
+        "worker": worker,
+    }
+    if len(sys.argv) != 2 or sys.argv[1] not in parts:
+        sys.exit(f"usage: python repro.py {'|'.join(parts)}")
+    parts[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main()
