@@ -13,6 +13,7 @@ No part compiles anything.
 
 import contextlib
 import os
+import pathlib
 import socket
 import subprocess
 import sys
@@ -73,8 +74,9 @@ def time_wait():
         connection, _ = server.accept()
         connection.close()  # the side that closes first keeps TIME_WAIT
         client.recv(1)
-    waiting = [row for row in open("/proc/net/tcp") if f":{port:04X} " in row.split()[1] + " "]
-    print(f"{sum(row.split()[3] == '06' for row in waiting)} connection in TIME_WAIT on the port", flush=True)
+    rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()]
+    waiting = [row for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "06"]
+    print(f"{len(waiting)} connection in TIME_WAIT on the port", flush=True)
     subprocess.run(command(port))
 
 
