@@ -3,6 +3,7 @@
 import { counted, element, ranksBrief, shape } from "./dom.js";
 
 /** @typedef {import("../engine/diagnose/text.js").Names} Names */
+/** @typedef {import("../engine/diagnose/text.js").Initiating} Initiating */
 /** @typedef {{file: string, line: number, role: string, text: string, time: number | null}} LaneEvent */
 /** @typedef {{rank: number | null, seen: {file: string, first: number, last: number}[], events: LaneEvent[]}} Lane */
 /** Lines of one role that follow one another in a lane. @typedef {{role: string, count: number, first: LaneEvent, at: number, column: number}} Mark */
@@ -13,6 +14,8 @@ import { counted, element, ranksBrief, shape } from "./dom.js";
 /** So many lanes are drawn one by one. */
 const MOST_UNFOLDED = 12;
 const START = "initiating";
+/** A rank that is only inferred to have begun it, from its silence: a mark where no line is. */
+const ABSENT = "absent";
 
 const ORDERS = {
   time: "Left to right by their time stamps.",
@@ -23,6 +26,7 @@ const ORDERS = {
 /** The shapes of the roles, in a square of 16. @type {Record<string, [string, Record<string, string>][]>} */
 const SHAPES = {
   initiating: [["path", { d: "M8 0.5 15.5 8 8 15.5 0.5 8z", class: "full" }]],
+  absent: [["path", { d: "M8 1.5 14.5 8 8 14.5 1.5 8z", "stroke-dasharray": "2.6 2" }]],
   consequence: [["path", { d: "M8 3 13 8 8 13 3 8z" }]],
   witness: [
     ["circle", { cx: "8", cy: "8", r: "5.5" }],
@@ -48,8 +52,12 @@ export function sign(role) {
   return shape("svg", { class: `sign sign-${role}`, viewBox: "0 0 16 16", width: "16", height: "16", "aria-hidden": "true" }, ...drawn);
 }
 
-/** The lanes as a table of their own, with a legend. @param {Lane[]} lanes @param {Names} names @param {OpenLine} openLine */
-export function lanesOf(lanes, names, openLine) {
+/**
+ * The lanes as a table of their own, with a legend.
+ * @param {Lane[]} told @param {Initiating | null} found @param {Names} names @param {OpenLine} openLine
+ */
+export function lanesOf(told, found, names, openLine) {
+  const lanes = told.map((lane) => prepared(lane, found));
   const box = element("div", { class: "lanes-box" });
   const draw = (/** @type {boolean} */ fold) => {
     const bands = fold ? bandsOf(lanes) : lanes.map((lane) => ({ lanes: [lane], marks: marksOf(lane) }));
@@ -64,6 +72,22 @@ export function lanesOf(lanes, names, openLine) {
   };
   draw(lanes.length > MOST_UNFOLDED);
   return box;
+}
+
+/**
+ * A lane of whose beginning the line that is named stands for all; a rank of which only its silence speaks gets a mark.
+ * @param {Lane} lane @param {Initiating | null} found @returns {Lane}
+ */
+function prepared(lane, found) {
+  if (found === null) return lane;
+  if (found.line === null) {
+    if (lane.rank === null || !found.ranks.includes(lane.rank)) return lane;
+    const { file, last } = lane.seen.at(-1) ?? { file: "", last: 0 };
+    return { ...lane, events: [{ file, line: last, role: ABSENT, text: "", time: null }, ...lane.events] };
+  }
+  const named = lane.events.some(({ role, file, line }) => role === START && file === found.file && line === found.line);
+  if (!named) return lane;
+  return { ...lane, events: lane.events.filter(({ role, file, line }) => role !== START || (file === found.file && line === found.line)) };
 }
 
 /** @param {boolean} folded @param {number} count @param {() => void} turn */
@@ -108,8 +132,12 @@ export function bandsOf(lanes) {
       if (before(mark.first, band.marks[i].first)) band.marks[i].first = mark.first;
     }
   }
-  const began = (/** @type {Band} */ { marks }) => marks.some(({ role }) => role === START);
   return [...bands.values()].sort((a, b) => Number(began(b)) - Number(began(a)));
+}
+
+/** Whether the failure began in one of these lanes. @param {Band} band */
+function began({ marks }) {
+  return marks.some(({ role }) => role === START || role === ABSENT);
 }
 
 /** @param {LaneEvent} one @param {LaneEvent} other */
@@ -120,7 +148,7 @@ function before(one, other) {
 
 /** @param {Lane[]} lanes @returns {Order} */
 export function orderOf(lanes) {
-  const events = lanes.flatMap((lane) => lane.events);
+  const events = lanes.flatMap((lane) => lane.events).filter(({ role }) => role !== ABSENT);
   if (new Set(events.map(({ file }) => file)).size < 2) return "line";
   return events.every(({ time }) => time !== null) ? "time" : "none";
 }
@@ -136,20 +164,26 @@ export function arrange(bands, order) {
     return Math.max(1, ...bands.map(({ marks }) => marks.length));
   }
   const all = bands.flatMap((band) => band.marks.map((mark) => ({ band, mark })));
-  for (const { mark } of all) mark.at = order === "time" ? (mark.first.time ?? 0) : mark.first.line;
+  for (const { mark } of all) mark.at = placeOf(mark, order);
   all.sort((a, b) => a.mark.at - b.mark.at);
   /** @type {string[]} */
   const columns = [];
   /** @type {Map<Band, number>} */
   const free = new Map();
   for (const { band, mark } of all) {
-    const barrier = mark.role === START ? 0 : columns.lastIndexOf(START) + 1;
+    const barrier = mark.role === START || mark.role === ABSENT ? 0 : Math.max(columns.lastIndexOf(START), columns.lastIndexOf(ABSENT)) + 1;
     const from = Math.max(free.get(band) ?? 0, barrier);
     const found = columns.findIndex((role, i) => i >= from && role === mark.role);
     mark.column = found === -1 ? columns.push(mark.role) - 1 : found;
     free.set(band, mark.column + 1);
   }
   return Math.max(1, columns.length);
+}
+
+/** @param {Mark} mark @param {Order} order */
+function placeOf({ role, first }, order) {
+  if (role === ABSENT) return -Infinity;
+  return order === "time" ? (first.time ?? 0) : first.line;
 }
 
 /** @param {Band[]} bands @param {Names} names */
@@ -171,9 +205,8 @@ function drawing(bands, columns, names, openLine) {
 function row(band, columns, names, openLine) {
   const who = whoseText(band);
   const track = element("td", { class: "track" }, line(band, columns), ...band.marks.map((mark) => button(mark, columns, who, names, openLine)));
-  const began = band.marks.some(({ role }) => role === START);
   const several = band.lanes.length > 1 && element("span", { class: "note" }, counted(band.lanes.length, "rank"));
-  return element("tr", { class: began ? "began" : null }, element("th", { scope: "row" }, who, several), track, element("td", {}, inWords(band, names)));
+  return element("tr", { class: began(band) ? "began" : null }, element("th", { scope: "row" }, who, several), track, element("td", {}, inWords(band, names)));
 }
 
 /** @param {Band} band */
@@ -199,10 +232,12 @@ function place(column, columns) {
 
 /** @param {Mark} mark @param {number} columns @param {string} who @param {Names} names @param {OpenLine} openLine */
 function button({ role, count, first, column }, columns, who, names, openLine) {
-  const label = `${who}: ${names.roles[role]}, line ${first.line}${count > 1 ? `, ${count} lines` : ""}`;
-  const made = element("button", { class: "lane-mark", type: "button", "aria-label": label, title: `${label}\n${first.text.slice(0, 200)}` }, sign(role), element("span", { class: "lane-line" }, String(first.line)));
+  const line = first.line > 0 ? `, ${role === ABSENT ? "its last line is" : "line"} ${first.line}` : "";
+  const label = `${who}: ${names.roles[role]}${line}${count > 1 ? `, ${count} lines` : ""}`;
+  const made = element("button", { class: "lane-mark", type: "button", "aria-label": label, title: `${label}\n${first.text.slice(0, 200)}` }, sign(role), first.line > 0 && element("span", { class: "lane-line" }, String(first.line)));
   made.style.insetInlineStart = place(column, columns);
-  made.addEventListener("click", () => openLine(first.file, first.line));
+  if (first.line > 0) made.addEventListener("click", () => openLine(first.file, first.line));
+  else made.disabled = true;
   return made;
 }
 

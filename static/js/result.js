@@ -39,7 +39,7 @@ class Result {
     const made = [
       this.verdict(),
       this.columns(),
-      this.ranks(),
+      this.answer.initiating?.line === null ? null : this.ranks(),
       this.collateral(),
       this.others(),
       this.recovered(),
@@ -69,7 +69,8 @@ class Result {
 
   columns() {
     if (this.answer.verdict === "clean") return this.emptyText() === null ? this.cleanAdvice() : null;
-    const left = element("div", { class: "told-beginning" }, this.beginning());
+    const inferred = this.answer.initiating?.line === null;
+    const left = element("div", { class: "told-beginning" }, this.beginning(), inferred && this.ranks());
     const right = element("div", { class: "told-next" }, this.lead(), this.next(), this.missing());
     return element("div", { class: `told-columns${this.answer.initiating === null ? " told-one" : ""}` }, this.answer.initiating !== null && left, right);
   }
@@ -118,10 +119,11 @@ class Result {
   specimen(found) {
     const [file, line] = [found.file ?? "", found.line ?? 0];
     const rows = this.told.context.map(({ number, text, chosen }) => lineRow(number, text, chosen));
-    const role = found.role === "cause" || found.role === "local" ? "the failure itself" : this.words.names.roles[found.role];
+    const own = found.role === "cause" || found.role === "local";
+    const role = own ? "the failure itself" : this.words.names.roles[found.role];
     return element(
       "figure",
-      { class: "specimen role-cause told-specimen" },
+      { class: `specimen told-specimen${own ? " role-cause" : ""}` },
       element(
         "figcaption",
         { class: "specimen-edge" },
@@ -223,7 +225,7 @@ class Result {
       "section",
       {},
       element("h3", { id: "ranks" }, ranks > 0 ? `What each of ${counted(ranks, "rank")} printed` : "What was printed"),
-      lanesOf(lanes, this.words.names, (file, line) => this.viewer.open(file, line)),
+      lanesOf(lanes, this.answer.initiating, this.words.names, (file, line) => this.viewer.open(file, line)),
     );
   }
 

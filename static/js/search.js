@@ -29,7 +29,9 @@ function serve(form, input, results) {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (!/[\r\n]/.test(text.trim()) && text.length <= ONE_LINE) return;
     event.preventDefault();
-    handOver(text).then((handed) => handed || load().then((box) => box.take(text)));
+    handOver(text).then(async (handed) => {
+      if (!handed) (await load()).take(text);
+    });
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
