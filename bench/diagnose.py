@@ -118,7 +118,17 @@ def write_bundle(path: Path, keys: Path) -> None:
 
 
 def ripgrep(log: Path, keys: Path) -> float:
-    command = ["rg", "--threads", "1", "--no-unicode", "--fixed-strings", "--line-number", "--file", str(keys), str(log)]
+    command = [
+        "rg",
+        "--threads",
+        "1",
+        "--no-unicode",
+        "--fixed-strings",
+        "--line-number",
+        "--file",
+        str(keys),
+        str(log),
+    ]
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start
@@ -128,7 +138,10 @@ def diagnose(log: Path, bundle: Path, engine: str) -> tuple[float, int, str]:
     """Seconds, peak megabytes and verdict of a process of its own, start-up included."""
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, __file__, "--worker", str(log), str(bundle), engine], capture_output=True, check=True, text=True
+        [sys.executable, __file__, "--worker", str(log), str(bundle), engine],
+        capture_output=True,
+        check=True,
+        text=True,
     )
     seconds = time.perf_counter() - start
     peak, verdict = done.stdout.split(" ", 1)

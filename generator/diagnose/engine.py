@@ -9,7 +9,7 @@ from typing import Any
 from .attempts import last_attempt
 from .clean import Raw
 from .events import read_events
-from .exits import read_exits
+from .exits import Exits, read_exits
 from .knowledge import Knowledge, load_data
 from .match import Item, Text, find_hits, items_of
 from .report import Input, Reporter, shown
@@ -82,7 +82,7 @@ class Engine:
         attempt = last_attempt(told, names, knowledge)
         exits = read_exits(attempt.events, knowledge)
         heard = hear(attempt.events, knowledge)
-        members, closed = _members(lines, knowledge)
+        members, closed = _members(lines, exits, knowledge)
         scene = Scene(attempt, exits, heard, text, members, closed, knowledge)
         return scene, judge(scene)
 
@@ -97,9 +97,9 @@ def keys_of(items: list[Item], knowledge: Knowledge) -> Keys:
     return Keys(tuple(literal.encode() for literal in literals), restarts)
 
 
-def _members(lines: list[Line], knowledge: Knowledge) -> tuple[list[int], bool]:
+def _members(lines: list[Line], exits: Exits, knowledge: Knowledge) -> tuple[list[int], bool]:
     """The ranks that there must be, and whether their number is stated."""
-    seen = -1
+    seen = max((each.rank for each in exits.exits if each.rank is not None), default=-1)
     stated = 0
     for line in lines:
         for rank in (line.rank, line.said):

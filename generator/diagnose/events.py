@@ -9,6 +9,7 @@ from .match import Hit
 from .speaker import Line
 
 MESSAGE_LINES = 14
+CODE_LENGTH = 400
 IGNORED_REACH = 4
 OPEN_REACH = 400
 HANDLED_REACH = 2
@@ -23,7 +24,7 @@ class Event:
     ``kind`` is exception, cut (a traceback whose end is missing), error (a native or tool's line), logged
     (a logger's error) or report (a known line). ``grade`` is how telling an error line is. ``before`` is
     the exception that was being handled (link ``during``), from which this one was raised (``direct``), or
-    that only carries this one (``caught``).
+    that only carries this one (``caught``). ``code`` is the end of a cut traceback's lines of code.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Event:
     name: str = ""
     message: str = ""
     frames: list[tuple[str, str]] = field(default_factory=list)
+    code: str = ""
     header: int = -1
     extra: list[Line] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
@@ -63,6 +65,7 @@ class _Open:
     line: Line
     end: Line
     frames: list[tuple[str, str]] = field(default_factory=list)
+    code: str = ""
     link: str = ""
     before: Event | None = None
     ignored: bool = False
@@ -217,6 +220,7 @@ class Reader:
         opened = stream.opens[-1]
         if opened.frames and body.strip(" \t^~"):
             opened.end = line
+            opened.code = f"{opened.code} {body.strip()}"[-CODE_LENGTH:]
 
     def _exception(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> bool:
         python = self._knowledge.python
@@ -293,7 +297,7 @@ class Reader:
             header=left.line.order,
             rank=left.line.rank,
         )
-        event.ignored, event.quiet = left.ignored, left.quiet
+        event.ignored, event.quiet, event.code = left.ignored, left.quiet, left.code
         self._told.events.append(event)
 
     def _go_on(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> bool:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from .scan import Stream
 
@@ -128,7 +128,37 @@ def _zstandard(raw: io.FileIO) -> BinaryIO:
         import zstandard
     except ImportError as error:
         raise ValueError("is compressed with zstd, and the package zstandard is not installed") from error
-    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+    return cast(BinaryIO, _Frames(raw, lambda: zstandard.ZstdDecompressor().decompressobj()))
+
+
+class _Frames(io.RawIOBase):
+    """Frames of zstd one after the other, read as one. Raises EOFError where the last one is cut."""
+
+    def __init__(self, raw: io.FileIO, make: Callable[[], Any]) -> None:
+        self._raw, self._make = raw, make
+        self._frame = make()
+        self._packed = self._left = b""
+        self._begun = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            if not self._packed:
+                self._packed = self._raw.read(1 << 18) or b""
+            if not self._packed:
+                if self._begun:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+                return 0
+            self._left = self._frame.decompress(self._packed)
+            self._packed, self._begun = b"", not self._frame.eof
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, self._make()
+        count = min(len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
 
 
 def _buffered(stream: BinaryIO) -> io.BufferedReader:

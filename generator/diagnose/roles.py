@@ -80,7 +80,7 @@ def _of_cut(event: Event, knowledge: Knowledge) -> str:
     files = " ".join(f"{path} {function}" for path, function in event.frames)
     if knowledge.single["launcher_frames"].search(files):
         return "supervisor"
-    if knowledge.single["waiting_frames"].search(files):
+    if knowledge.single["waiting_frames"].search(f"{files} {event.code} "):
         return "witness"
     return "cut"
 

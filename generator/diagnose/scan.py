@@ -39,6 +39,8 @@ RING = 256 * 1024
 FAMILY_BYTES = 120
 FAMILIES = 4_096
 """So many families are told apart; what comes after counts as one."""
+KEY_HITS = 20_000
+"""After so many hits of one literal no more families of it are told apart."""
 LONG = 1024
 CHUNK = 4 * 1024 * 1024
 SMALL = 768 * 1024
@@ -201,6 +203,12 @@ class _Window:
         block = at // BLOCK
         return self._feeds[block] + self.data.count(b"\n", block * BLOCK, at)
 
+    def family_at(self, place: int) -> bytes:
+        """The letters from a place on."""
+        at = place - self.start
+        text = bytes(self.data[at : min(at + FAMILY_BYTES, self.length)])
+        return _NO_LETTERS.sub(b"", text.split(b"\n", 1)[0])
+
     def line_around(self, place: int) -> tuple[int, int]:
         """The line at a place with the line feeds before and after it, or as much as is looked at."""
         at = place - self.start
@@ -286,6 +294,7 @@ class _Keeper:
         self._restarts = keys.restarts
         self._longest = keys.longest
         self._counts: dict[bytes, int] = {}
+        self._key_counts: dict[int, int] = {}
         self._pending: Hits = []
         self._full = _Union(HEAD)
         self._each = _Union()
@@ -326,11 +335,15 @@ class _Keeper:
 
     def _hit(self, window: _Window, place: int, number: int) -> None:
         if number in self._restarts:
-            self._counts = {}
-        at = place - window.start
-        family = _NO_LETTERS.sub(
-            b"", bytes(window.data[at : min(at + FAMILY_BYTES, window.length)]).split(b"\n", 1)[0]
-        )
+            self._counts, self._key_counts = {}, {}
+        hits = self._key_counts.get(number, 0)
+        if hits < KEY_HITS:
+            self._key_counts[number] = hits + 1
+            self._first_ones(window, place)
+        self._ring.add(window, place - BEFORE, place + AFTER)
+
+    def _first_ones(self, window: _Window, place: int) -> None:
+        family = window.family_at(place)
         if len(self._counts) >= FAMILIES and family not in self._counts:
             family = b""
         count = self._counts.get(family, 0)
@@ -339,7 +352,6 @@ class _Keeper:
             self._full.add(window, place - BEFORE, place + AFTER)
         elif count < EACH:
             self._each.add(window, *window.line_around(place))
-        self._ring.add(window, place - BEFORE, place + AFTER)
 
 
 def _finish(joined: list[_Piece], parts: list[bytes]) -> None:

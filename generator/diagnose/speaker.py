@@ -88,9 +88,9 @@ def _ranks_of_locals(lines: list[Line]) -> None:
 def rank_of_name(name: str, knowledge: Knowledge) -> int | None:
     """The rank that a file's name or folder tells, such as ``attempt_0/3/stderr.log`` or ``x_rank3.log``."""
     for tagged in knowledge.files:
-        match = tagged.search(name.replace("\\", "/"))
-        if match:
-            return int(match.group(1))
+        found = [match.group(1) for match in tagged.pattern.finditer(name.replace("\\", "/"))]
+        if found:
+            return int(found[-1])
     return None
 
 

@@ -36,12 +36,12 @@ class Status:
 
 @dataclass(slots=True)
 class Testimony:
-    """All that waiting and surviving ranks told."""
+    """All that waiting and surviving ranks told; ``innocent`` are those who told."""
 
     waiting: list[Waiting] = field(default_factory=list)
     status: list[Status] = field(default_factory=list)
     named: list[int] = field(default_factory=list)
-    peers: list[int] = field(default_factory=list)
+    innocent: list[int] = field(default_factory=list)
     store: bool = False
     witnesses: int = 0
     reports: int = 0
@@ -89,8 +89,8 @@ def _hear(event: Event, knowledge: Knowledge, heard: Testimony) -> None:
         heard.witnesses += 1
     if event.role == "peer":
         heard.reports += 1
-        if rank is not None and rank not in heard.peers:
-            heard.peers.append(rank)
+    if event.role in ("witness", "peer") and rank is not None and rank not in heard.innocent:
+        heard.innocent.append(rank)
     if event.role in ("witness", "peer") and any(hit.item.id.startswith(STORE) for hit in event.hits):
         heard.store = True
     _hear_watchdog(event, text, rank, group, knowledge, heard)
@@ -144,11 +144,9 @@ def infer(heard: Testimony, members: list[int], closed: bool) -> Inference | Non
         return Inference(sorted(heard.named), "named-by-witness", "log-of-rank")
     if heard.waiting:
         return _from_waiting(heard, members, closed)
-    if heard.store and 0 not in heard.peers:
+    if heard.store and 0 not in heard.innocent:
         return Inference([0], "store-host", "log-of-rank")
-    if heard.peers:
-        return _from_silence(heard.peers, members)
-    return None
+    return _from_silence(heard.innocent, members) if heard.innocent else None
 
 
 def _from_waiting(heard: Testimony, members: list[int], closed: bool) -> Inference | None:
