@@ -1,103 +1,97 @@
 /** Lines of a log by their numbers, read again from the file or the text: nothing of it is kept. */
 
-/** @typedef {{name: string, blob?: Blob, text?: string}} Item */
+import { clean } from "./diagnose/clean.js";
+import { Source } from "./diagnose/read.js";
+
+/** @typedef {import("./diagnose/read.js").Item} Item */
+/** @typedef {import("./diagnose/read.js").Bytes} Bytes */
 /** Known places of a file: [line feeds before, byte]. @typedef {[number, number][]} Places */
 /** @typedef {{number: number, text: string}} Row */
 
 const LONGEST_LINE = 16 * 1024;
 const MOST_PARTS = 6;
 const LINE_FEED = 10;
-const GZIP = [0x1f, 0x8b];
+/** What turns the direction of a text or can't be seen. */
+const HIDDEN = /[\u0080-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g;
 
 /**
  * The lines `first` to `last` (from 1), as far as they are there. A line that a progress bar drew over gives several rows
- * with one number. Rejects with what reading a file rejects with.
+ * with one number. Rejects with a ReadError, or with what reading a file rejects with.
  * @param {Item} item @param {Places} places @param {number} first @param {number} last @returns {Promise<Row[]>}
  */
 export async function linesOf(item, places, first, last) {
-  const blob = item.blob ?? new Blob([item.text ?? ""]);
-  const start = new Uint8Array(await blob.slice(0, 4).arrayBuffer());
-  const encoding = encodingOf(start);
-  const packed = GZIP.every((byte, i) => start[i] === byte);
-  const seekable = !packed && encoding === "utf-8";
-  const [feeds, byte] = (seekable && places.filter(([before]) => before < first).at(-1)) || [0, 0];
-  const stream = packed ? blob.stream().pipeThrough(new DecompressionStream("gzip")) : blob.slice(byte).stream();
-  const decoder = new TextDecoder(encoding, { fatal: false });
-  return await (encoding === "utf-8" ? ofBytes(stream, feeds + 1, first, last, decoder) : ofText(stream, first, last, decoder));
+  const [feeds, byte] = places.filter(([before]) => before < first).at(-1) ?? [0, 0];
+  const source = new Source(item);
+  const chunks = byte > 0 ? chunksOf(source.blob.slice(byte).stream()) : source.open();
+  const rows = new Rows(feeds + 1, first, last);
+  for await (const chunk of chunks) {
+    if (rows.take(chunk)) break;
+  }
+  return rows.all();
 }
 
-/** @param {Uint8Array} start */
-function encodingOf(start) {
-  if (start[0] === 0xff && start[1] === 0xfe) return "utf-16le";
-  return start[0] === 0xfe && start[1] === 0xff ? "utf-16be" : "utf-8";
-}
-
-/** @param {ReadableStream<Uint8Array>} stream @param {number} number of the stream's first line @param {number} first @param {number} last @param {TextDecoder} decoder */
-async function ofBytes(stream, number, first, last, decoder) {
-  /** @type {Row[]} */
-  const rows = [];
-  /** @type {number[]} */
-  let line = [];
+/** @param {ReadableStream<Bytes>} stream */
+async function* chunksOf(stream) {
   const reader = stream.getReader();
   try {
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) break;
-      for (let at = 0; at < value.length; ) {
-        const end = value.indexOf(LINE_FEED, at);
-        const until = end === -1 ? value.length : end;
-        if (number >= first) line.push(...value.subarray(at, Math.min(until, at + LONGEST_LINE - line.length)));
-        at = until + 1;
-        if (end === -1) break;
-        if (number >= first) rows.push(...parts(number, decoder.decode(new Uint8Array(line))));
-        line = [];
-        number += 1;
-        if (number > last) return rows;
-      }
+      if (done) return;
+      yield value;
     }
-    if (line.length > 0) rows.push(...parts(number, decoder.decode(new Uint8Array(line))));
-    return rows;
   } finally {
     await reader.cancel().catch(() => {});
   }
 }
 
-/** @param {ReadableStream<Uint8Array>} stream @param {number} first @param {number} last @param {TextDecoder} decoder */
-async function ofText(stream, first, last, decoder) {
-  /** @type {Row[]} */
+/** Counts line feeds, and keeps the lines that are wanted. */
+class Rows {
+  /** @param {number} number of the line that comes first @param {number} first @param {number} last */
+  constructor(number, first, last) {
+    this.number = number;
+    this.first = first;
+    this.last = last;
+    /** @type {Row[]} */
+    this.rows = [];
+    /** @type {number[]} */
+    this.line = [];
+  }
+
+  /** Whether the last line is complete. @param {Bytes} chunk */
+  take(chunk) {
+    for (let at = 0; at < chunk.length; ) {
+      const found = chunk.indexOf(LINE_FEED, at);
+      const end = found === -1 ? chunk.length : found;
+      const until = Math.min(end, at + LONGEST_LINE - this.line.length);
+      if (this.number >= this.first) for (let i = at; i < until; i++) this.line.push(chunk[i]);
+      if (found === -1) return false;
+      this.end();
+      if (this.number > this.last) return true;
+      at = found + 1;
+    }
+    return false;
+  }
+
+  end() {
+    if (this.number >= this.first) this.rows.push(...rowsOf(this.number, new Uint8Array(this.line)));
+    this.line = [];
+    this.number += 1;
+  }
+
+  all() {
+    if (this.line.length > 0) this.end();
+    return this.rows;
+  }
+}
+
+/** @param {number} number @param {Bytes} line @returns {Row[]} */
+function rowsOf(number, line) {
+  const parts = new TextDecoder("latin1").decode(line).split("\r").map((part) => part.length);
   const rows = [];
-  let [number, line] = [1, ""];
-  const reader = stream.getReader();
-  try {
-    for (let done = false; !done && number <= last; ) {
-      const chunk = await reader.read();
-      done = chunk.done;
-      const text = done ? decoder.decode() : decoder.decode(chunk.value, { stream: true });
-      const pieces = text.split("\n");
-      for (const [i, piece] of pieces.entries()) {
-        if (line.length < LONGEST_LINE) line += piece.slice(0, LONGEST_LINE);
-        if (i === pieces.length - 1) break;
-        if (number >= first && number <= last) rows.push(...parts(number, line));
-        [number, line] = [number + 1, ""];
-      }
-    }
-    if (line !== "" && number >= first && number <= last) rows.push(...parts(number, line));
-    return rows;
-  } finally {
-    await reader.cancel().catch(() => {});
+  let at = 0;
+  for (const length of parts) {
+    if (length > 0) rows.push({ number, text: clean(line.subarray(at, at + length)).replace(HIDDEN, "") });
+    at += length + 1;
   }
-}
-
-/** @param {number} number @param {string} text @returns {Row[]} */
-function parts(number, text) {
-  const shown = text.split("\r").filter((part) => part !== "");
-  if (shown.length === 0) return [{ number, text: "" }];
-  return shown.slice(-MOST_PARTS).map((part) => ({ number, text: plain(part) }));
-}
-
-/** Without escapes and what one can't see. @param {string} text */
-function plain(text) {
-  return text
-    .replace(/\u001b\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\u001b\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)?|\u001b[ -/]?[0-~]?/g, "")
-    .replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "");
+  return rows.length > 0 ? rows.slice(-MOST_PARTS) : [{ number, text: "" }];
 }

@@ -6,7 +6,7 @@ import { isOfFiles, ofChooser, ofDrop } from "./inputs.js";
 import { resultOf } from "./result.js";
 import { Run, RunError, fetchWords, takeOver } from "./run.js";
 
-/** @typedef {import("../engine/lines.js").Item} Item */
+/** @typedef {import("../engine/diagnose/read.js").Item} Item */
 /** @typedef {import("./inputs.js").Inputs} Inputs */
 /** @typedef {{name: string, reason: string}} Unread */
 

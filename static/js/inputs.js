@@ -1,6 +1,6 @@
 // What is dropped, chosen or pasted → the logs to read, in the order in which the command line reads a folder.
 
-/** @typedef {import("../engine/lines.js").Item} Item */
+/** @typedef {import("../engine/diagnose/read.js").Item} Item */
 /** The logs, and what was left out. @typedef {{items: Item[], problems: {name: string, reason: string}[]}} Inputs */
 /** @typedef {{path: string, file: File}} Found */
 

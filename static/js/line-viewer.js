@@ -3,7 +3,7 @@
 import { linesOf } from "../engine/lines.js";
 import { element } from "./dom.js";
 
-/** @typedef {import("../engine/lines.js").Item} Item */
+/** @typedef {import("../engine/diagnose/read.js").Item} Item */
 /** @typedef {import("../engine/lines.js").Places} Places */
 /** @typedef {import("../engine/lines.js").Row} Row */
 

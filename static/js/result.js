@@ -8,7 +8,7 @@ import { LineViewer, lineRow } from "./line-viewer.js";
 import { ROOT } from "./run.js";
 import { shareOf } from "./share.js";
 
-/** @typedef {import("../engine/lines.js").Item} Item */
+/** @typedef {import("../engine/diagnose/read.js").Item} Item */
 /** @typedef {import("../engine/diagnose/text.js").Answer} Answer */
 /** @typedef {import("../engine/diagnose/text.js").Candidate} Candidate */
 /** @typedef {import("../engine/diagnose/text.js").Initiating} Initiating */

@@ -1,6 +1,6 @@
 // One run of the engine in a worker of its own, which ends with it.
 
-/** @typedef {import("../engine/lines.js").Item} Item */
+/** @typedef {import("../engine/diagnose/read.js").Item} Item */
 /** @typedef {import("../engine/lines.js").Places} Places */
 /** @typedef {import("../engine/diagnose/text.js").Answer} Answer */
 /** @typedef {import("../engine/diagnose/text.js").Shown} Shown */
