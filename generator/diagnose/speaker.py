@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby, islice
 
 from .clean import Raw, clean
 from .knowledge import Knowledge, Tagged
 
 MAX_PREFIXES = 8
 LABEL_SAMPLE = 200
+NARROWEST, WIDEST = 60, 400
+BROKEN_LINES = 3
 
 
 @dataclass(slots=True)
@@ -49,17 +52,61 @@ class _Taken:
 
 def attribute(raws: list[Raw], names: list[str], knowledge: Knowledge) -> list[Line]:
     """The kept lines with who said them; ``names`` are the files' names, by number."""
-    texts = [clean(raw.content) for raw in raws]
-    labels = [_labels(file, raws, texts, knowledge) for file in range(len(names))]
-    ranks = [rank_of_name(name, knowledge) for name in names]
-    lines = []
-    for order, (raw, text) in enumerate(zip(raws, texts, strict=True)):
-        lines.append(_line(raw, order, text, labels[raw.file], ranks[raw.file], knowledge))
+    lines: list[Line] = []
+    for file, members in groupby(raws, key=lambda raw: raw.file):
+        own = list(members)
+        numbers, texts = _rejoin([raw.number for raw in own], [clean(raw.content) for raw in own], knowledge)
+        labels = _labels(texts, knowledge)
+        rank = rank_of_name(names[file], knowledge)
+        for number, text in zip(numbers, texts, strict=True):
+            lines.append(_line(file, number, len(lines), text, labels, rank, knowledge))
     _ranks_of_pids(lines, knowledge)
     _ranks_of_locals(lines)
     for line in lines:
         line.stream = _stream(line)
     return lines
+
+
+def _rejoin(numbers: list[int], texts: list[str], knowledge: Knowledge) -> tuple[list[int], list[str]]:
+    """Puts together what a terminal had broken at its width."""
+    width = _width(numbers, texts, knowledge)
+    if not width:
+        return numbers, texts
+    kept: list[int] = []
+    joined: list[str] = []
+    full = False
+    for at, text in enumerate(texts):
+        if full and _follows(numbers, texts, at, knowledge):
+            joined[-1] += text
+        else:
+            kept.append(numbers[at])
+            joined.append(text)
+        full = len(text) == width
+    return kept, joined
+
+
+def _width(numbers: list[int], texts: list[str], knowledge: Knowledge) -> int:
+    """The width at which the lines were broken, or 0.
+
+    No line is longer, and what follows the longest ones begins as no line of its own does.
+    """
+    lengths = [len(text) for text in texts]
+    width = max(lengths, default=0)
+    if not NARROWEST <= width <= WIDEST or lengths.count(width) < BROKEN_LINES:
+        return 0
+    longest = [at for at, length in enumerate(lengths) if length == width and at + 1 < len(texts)]
+    followed = sum(1 for at in longest if _follows(numbers, texts, at + 1, knowledge))
+    return width if followed >= BROKEN_LINES and 4 * (len(longest) - followed) <= len(longest) else 0
+
+
+def _follows(numbers: list[int], texts: list[str], at: int, knowledge: Knowledge) -> bool:
+    """Whether a line may be the rest of the one before: next to it, and with nothing that begins a line."""
+    text = texts[at]
+    if numbers[at] != numbers[at - 1] + 1 or not text.strip(" \t"):
+        return False
+    if text[:1] in " \t[" or knowledge.single["starter"].search(text):
+        return False
+    return not any(tagged.search(text) for tagged in knowledge.prefixes.by_first(text))
 
 
 def _ranks_of_pids(lines: list[Line], knowledge: Knowledge) -> None:
@@ -94,14 +141,9 @@ def rank_of_name(name: str, knowledge: Knowledge) -> int | None:
     return None
 
 
-def _labels(file: int, raws: list[Raw], texts: list[str], knowledge: Knowledge) -> list[Tagged]:
+def _labels(texts: list[str], knowledge: Knowledge) -> list[Tagged]:
     """The labels that most lines of the file bear, so that they are labels and no part of the text."""
-    sample: list[str] = []
-    for raw, text in zip(raws, texts, strict=True):
-        if raw.file == file and text.strip(" \t"):
-            sample.append(text)
-            if len(sample) == LABEL_SAMPLE:
-                break
+    sample = list(islice((text for text in texts if text.strip(" \t")), LABEL_SAMPLE))
     if len(sample) < 4:
         return []
     return [
@@ -112,7 +154,13 @@ def _labels(file: int, raws: list[Raw], texts: list[str], knowledge: Knowledge) 
 
 
 def _line(
-    raw: Raw, order: int, text: str, labels: list[Tagged], file_rank: int | None, knowledge: Knowledge
+    file: int,
+    number: int,
+    order: int,
+    text: str,
+    labels: list[Tagged],
+    file_rank: int | None,
+    knowledge: Knowledge,
 ) -> Line:
     body, bar = _after_bar(text, knowledge)
     body, taken = _take_prefixes(body, labels, knowledge)
@@ -123,7 +171,7 @@ def _line(
             taken.values = {**more.values, **taken.values}
             taken.logged = taken.logged or more.logged
     values = taken.values
-    line = Line(raw.file, raw.number, order, text, body, bar=bar, logged=taken.logged)
+    line = Line(file, number, order, text, body, bar=bar, logged=taken.logged)
     line.rank = _number(values.get("rank"), file_rank)
     line.local = _number(values.get("local"))
     line.said = _number(values.get("said"))
