@@ -80,10 +80,10 @@ class Engine:
         told = read_events(lines, knowledge, find_hits(text, self._items))
         give_roles(told.events, text, knowledge)
         attempt = last_attempt(told, names, knowledge)
-        exits = read_exits(attempt.events, knowledge)
+        exits = read_exits(attempt.events, _stated_world(lines, knowledge), knowledge)
         heard = hear(attempt.events, knowledge)
-        members, closed = _members(lines, exits, knowledge)
-        scene = Scene(attempt, exits, heard, text, members, closed, knowledge)
+        members = _members(lines, exits)
+        scene = Scene(attempt, exits, heard, text, members, exits.world > 0, knowledge)
         return scene, judge(scene)
 
 
@@ -97,19 +97,22 @@ def keys_of(items: list[Item], knowledge: Knowledge) -> Keys:
     return Keys(tuple(literal.encode() for literal in literals), restarts)
 
 
-def _members(lines: list[Line], exits: Exits, knowledge: Knowledge) -> tuple[list[int], bool]:
-    """The ranks that there must be, and whether their number is stated."""
-    seen = max((each.rank for each in exits.exits if each.rank is not None), default=-1)
+def _stated_world(lines: list[Line], knowledge: Knowledge) -> int:
+    """The largest number of ranks that a line states, or 0."""
     stated = 0
     for line in lines:
-        for rank in (line.rank, line.said):
-            if rank is not None:
-                seen = max(seen, rank)
         for literal, pattern in knowledge.world:
             if literal in line.text:
                 match = pattern.search(line.text)
                 stated = max(stated, int(match.group(1)) if match else 0)
-    return list(range(min(max(stated, seen + 1), MOST_RANKS))), stated > 0
+    return stated
+
+
+def _members(lines: list[Line], exits: Exits) -> list[int]:
+    """The ranks that there must be: as many as stated, and all below the highest that is named."""
+    named = [rank for line in lines for rank in (line.rank, line.said) if rank is not None]
+    named += [each.rank for each in exits.exits if each.rank is not None]
+    return list(range(min(max([exits.world - 1, *named]) + 1, MOST_RANKS)))
 
 
 def _context(scene: Scene, verdict: Verdict) -> list[Shown]:

@@ -14,6 +14,7 @@ IGNORED_REACH = 4
 OPEN_REACH = 400
 HANDLED_REACH = 2
 FINISHED = "-finished"
+BLANKS = " \t"
 OF_MESSAGES = ("peer", "witness")
 
 
@@ -220,7 +221,7 @@ class Reader:
         opened = stream.opens[-1]
         if opened.frames and body.strip(" \t^~"):
             opened.end = line
-            opened.code = f"{opened.code} {body.strip()}"[-CODE_LENGTH:]
+            opened.code = f"{opened.code} {body.strip(BLANKS)}"[-CODE_LENGTH:]
 
     def _exception(self, line: Line, body: str, stream: _Stream, hits: list[Hit]) -> bool:
         python = self._knowledge.python
@@ -236,7 +237,7 @@ class Reader:
             return False
         if stream.tail is not None and not owner.opens and stream.tail.kind == "exception":
             inside = stream.tail.extra
-            if inside and not inside[-1].body.strip(" \t"):
+            if inside and not inside[-1].body.strip(BLANKS):
                 inside.pop()
         self._close(line, match.group(1), match.group(2) or "", owner, stream, hits)
         return True
@@ -292,7 +293,7 @@ class Reader:
             "cut",
             left.end,
             "weak",
-            message=left.end.body.strip(" \t"),
+            message=left.end.body.strip(BLANKS),
             frames=left.frames,
             header=left.line.order,
             rank=left.line.rank,
@@ -305,7 +306,7 @@ class Reader:
         tail = stream.tail
         if tail is None:
             return False
-        empty = not body.strip(" \t")
+        empty = not body.strip(BLANKS)
         over = len(tail.extra) >= MESSAGE_LINES or line.logged or line.bar or empty
         if over and not (empty and not tail.message and not tail.extra):
             stream.tail = None
@@ -317,15 +318,15 @@ class Reader:
     def _other(self, line: Line, body: str, hits: list[Hit]) -> Event | None:
         tagged = self._error(line, body)
         if tagged is not None:
-            message = body.strip(" \t")
+            message = body.strip(BLANKS)
             return Event("error", line, tagged.grade, tagged.id, message, hits=hits, rank=line.rank)
         if hits and any(hit.item.role != "progress" for hit in hits):
-            return Event("report", line, "", "", body.strip(" \t"), hits=hits, rank=line.rank)
+            return Event("report", line, "", "", body.strip(BLANKS), hits=hits, rank=line.rank)
         pytest = self._knowledge.python["pytest"].search(body)
         if pytest:
             return Event("error", line, "strong", "pytest", pytest.group(1), hits=hits, rank=line.rank)
-        if line.level in ("E", "C", "F") and body.strip(" \t"):
-            return Event("logged", line, "weak", "", body.strip(" \t"), hits=hits, rank=line.rank)
+        if line.level in ("E", "C", "F") and body.strip(BLANKS):
+            return Event("logged", line, "weak", "", body.strip(BLANKS), hits=hits, rank=line.rank)
         return None
 
     def _error(self, line: Line, body: str) -> Tagged | None:

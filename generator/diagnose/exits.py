@@ -31,16 +31,19 @@ class Exits:
     rank_of_pid: dict[int, int] = field(default_factory=dict)
     rank_of_local: dict[int, int] = field(default_factory=dict)
     victims: set[int] = field(default_factory=set)
-    nodes: set[str] = field(default_factory=set)
+    world: int = 0
 
     def faults(self) -> list[Exit]:
         """The exits that are no launcher's doing."""
         return [each for each in self.exits if not each.victim and each.code not in ENDED_FROM_OUTSIDE]
 
 
-def read_exits(events: list[Event], knowledge: Knowledge) -> Exits:
-    """The exits in the order told, each once, with their ranks where a summary or a spawn line tells."""
-    found = Exits()
+def read_exits(events: list[Event], world: int, knowledge: Knowledge) -> Exits:
+    """The exits in the order told, each once, with their ranks where a summary or a spawn line tells.
+
+    ``world`` is the number of ranks that is stated, or 0.
+    """
+    found = Exits(world=world)
     for event in events:
         for hit in event.hits:
             _tie(event, hit.captures, found, knowledge)
@@ -58,16 +61,15 @@ def read_exits(events: list[Event], knowledge: Knowledge) -> Exits:
 
 def _tie(event: Event, captures: dict[str, str], found: Exits, knowledge: Knowledge) -> None:
     """Pids, local ranks and ranks that one line ties together."""
-    if "victim" in captures:
-        found.victims.add(int(captures["victim"]))
-    if "node" in captures:
-        found.nodes.add(captures["node"])
+    victim, local, rank = (whole(captures.get(name)) for name in ("victim", "local", "rank"))
+    if victim is not None:
+        found.victims.add(victim)
     if "spawned" in captures:
         match = knowledge.single["spawn_local"].search(event.line.text)
         if match:
             found.rank_of_pid.setdefault(int(match.group(1)), int(match.group(2)))
-    if "rank" in captures and "local" in captures:
-        found.rank_of_local.setdefault(int(captures["local"]), int(captures["rank"]))
+    if rank is not None and local is not None:
+        found.rank_of_local.setdefault(local, rank)
 
 
 def _read_summary(events: list[Event], found: Exits) -> None:
@@ -78,13 +80,16 @@ def _read_summary(events: list[Event], found: Exits) -> None:
             if hit.item.id == "elastic-summary-rank":
                 rank = whole(hit.captures["rank"])
             elif hit.item.id == "elastic-summary-code" and rank is not None:
-                found.rank_of_pid[int(hit.captures["pid"])] = rank
+                pid = whole(hit.captures["pid"])
+                if pid is not None:
+                    found.rank_of_pid[pid] = rank
                 rank = None
 
 
 def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
     if event.role == "death":
-        found.exits.append(Exit(event, -9, event.rank, event.line.pid))
+        signal = knowledge.signals_of_errors[event.name]
+        found.exits.append(Exit(event, -signal, event.rank, event.line.pid))
         return
     for hit in event.hits:
         captures = hit.captures
@@ -112,15 +117,16 @@ def _place(ended: Exit, event: Event, captures: dict[str, str], found: Exits, kn
     last = knowledge.single["last_local"].search(event.line.text)
     if ended.rank is None and ended.pid is None and not tasks:
         ended.named = False
-        if last and int(last.group(1)) == 0 and len(found.nodes) < 2:
-            ended.rank = 0
+        if last and int(last.group(1)) == 0 and found.world < 2:
+            ended.rank = 0  # the process started last is the first: there is no other
 
 
 def _code(id: str, captures: dict[str, str], knowledge: Knowledge) -> int | None:
     if "code" in captures:
-        return _signed(int(captures["code"]))
+        return _signed(captures["code"])
     if "number" in captures and id != "elastic-got-signal":
-        return -int(captures["number"])
+        number = whole(captures["number"])
+        return None if number is None else -number
     if "signal" in captures and "victim" not in captures and id != "deepspeed-received":
         number = knowledge.signals.get(captures["signal"])
         return None if number is None else -number
@@ -136,8 +142,12 @@ def _code(id: str, captures: dict[str, str], knowledge: Knowledge) -> int | None
     return None
 
 
-def _signed(code: int) -> int:
+def _signed(text: str) -> int | None:
     """A shell's 128+n and the launcher's 256-n as -n."""
+    digits = whole(text.removeprefix("-"))
+    if digits is None:
+        return None
+    code = -digits if text.startswith("-") else digits
     if 129 <= code <= 159:
         return 128 - code
     return code - 256 if 225 <= code <= 255 else code

@@ -150,6 +150,11 @@ class Knowledge:
         return dict(self._data["signals"])
 
     @cached_property
+    def signals_of_errors(self) -> dict[str, int]:
+        """By a shell's line on a death the signal that it tells."""
+        return dict(self._data["signals_of_errors"])
+
+    @cached_property
     def months(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self._data["months"], 1)}
 

@@ -53,7 +53,7 @@ def _of_exception(event: Event, known: str, knowledge: Knowledge) -> str:
     role = knowledge.types.get(base, "")
     if event.quiet:
         return "quiet"
-    if role == "echo":
+    if knowledge.single["echo"].search(event.whole):
         return "peer"
     if role == "wrapper" or any(p.search(event.message) for p in knowledge.wrapper_messages):
         return "wrapper"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .events import Event
+from .exits import whole
 from .knowledge import Knowledge
 from .speaker import Line
 
@@ -121,9 +122,9 @@ def _hear_names(text: str, knowledge: Knowledge, heard: Testimony) -> None:
     if finished:
         lists.append(finished.group(1))
     for each in lists:
-        for number in each.replace(" ", "").split(","):
-            if number and int(number) not in heard.named:
-                heard.named.append(int(number))
+        for number in map(whole, each.replace(" ", "").split(",")):
+            if number is not None and number not in heard.named:
+                heard.named.append(number)
 
 
 def _speaker(event: Event, text: str, knowledge: Knowledge) -> int | None:
