@@ -1,9 +1,14 @@
-"""Logs as nobody would write them: real ones with lines cut, shuffled, drawn over and broken, the same for a seed."""
+"""Runs as nobody would write them: logs of several files with other prefixes, telling lines, odd bytes and encodings.
+
+The same seed gives the same bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
+
+from .mutated_logs import mutate
 
 Log = list[tuple[str, bytes]]
 """Files of one run: names and bytes."""
@@ -55,24 +60,11 @@ def _lines(content: bytes) -> list[bytes]:
     return content.split(b"\n")
 
 
-def _cut_lines(content: bytes, random: Random) -> bytes:
-    lines = _lines(content)
-    start = random.randrange(len(lines))
-    del lines[start : start + random.randint(1, max(1, len(lines) // 3))]
-    return b"\n".join(lines)
-
-
 def _cut_bytes(content: bytes, random: Random) -> bytes:
     if not content:
         return content
     at = random.randrange(len(content))
     return content[at:] if random.random() < 0.3 else content[:at]
-
-
-def _shuffled(content: bytes, random: Random) -> bytes:
-    """Lines moved within a few places, as of ranks that print at the same time."""
-    keyed = [(number + random.uniform(0, 6), line) for number, line in enumerate(_lines(content))]
-    return b"\n".join(line for _, line in sorted(keyed))
 
 
 def _prefixed(content: bytes, random: Random) -> bytes:
@@ -90,26 +82,12 @@ def _ranks_changed(content: bytes, random: Random) -> bytes:
     return content
 
 
-def _carriage_returns(content: bytes, random: Random) -> bytes:
-    if random.random() < 0.4:
-        return content.replace(b"\n", b"\r\n")
-    return b"\n".join(
-        b"\r" + line + b"\r" if random.random() < 0.2 else line.replace(b": ", b":\r ", 1)
-        for line in _lines(content)
-    )
-
-
 def _odd_bytes(content: bytes, random: Random) -> bytes:
     parts = bytearray(content)
     for _ in range(random.randint(1, 30)):
         at = random.randint(0, len(parts))
         parts[at:at] = random.choice(ODD_BYTES) * random.choice((1, 1, 1, 3))
     return bytes(parts)
-
-
-def _random_bytes(content: bytes, random: Random) -> bytes:
-    at = random.randint(0, len(content))
-    return content[:at] + random.randbytes(random.choice((1, 5, 300))) + content[at:]
 
 
 def _said(content: bytes, random: Random) -> bytes:
@@ -159,14 +137,13 @@ def _in_another_encoding(content: bytes, random: Random) -> bytes:
 
 
 MUTATIONS: tuple[Callable[[bytes, Random], bytes], ...] = (
-    _cut_lines,
+    mutate,
+    mutate,
+    mutate,
     _cut_bytes,
-    _shuffled,
     _prefixed,
     _ranks_changed,
-    _carriage_returns,
     _odd_bytes,
-    _random_bytes,
     _said,
     _long_line,
     _spread,

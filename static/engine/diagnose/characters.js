@@ -1,5 +1,15 @@
 /** Texts as Python sees them: lengths and orders in code points. */
 
+/** How many code points a text has. @param {string} text */
+export function lengthOf(text) {
+  let count = text.length;
+  for (let i = 1; i < text.length; i += 1) {
+    const [before, here] = [text.charCodeAt(i - 1), text.charCodeAt(i)];
+    if (here >= 0xdc00 && here <= 0xdfff && before >= 0xd800 && before <= 0xdbff) count -= 1;
+  }
+  return count;
+}
+
 /** The first so many code points. @param {string} text @param {number} count */
 export function head(text, count) {
   if (text.length <= count) return text;

@@ -99,10 +99,10 @@ export class Engine {
     const told = readEvents(lines, knowledge, this.matcher.findHits(text));
     giveRoles(told.events, text, knowledge);
     const attempt = lastAttempt(told, names, knowledge);
-    const exits = readExits(attempt.events, knowledge);
+    const exits = readExits(attempt.events, statedWorld(lines, knowledge), knowledge);
     const heard = hear(attempt.events, knowledge);
-    const { members, closed } = membersOf(lines, exits, knowledge);
-    const scene = { attempt, exits, heard, text, members, closed, knowledge };
+    const members = membersOf(lines, exits);
+    const scene = { attempt, exits, heard, text, members, closed: exits.world > 0, knowledge };
     return { scene, verdict: judge(scene) };
   }
 }
@@ -119,17 +119,23 @@ export function keysOf(items, knowledge) {
   );
 }
 
-/** The ranks that there must be, and whether their number is stated. @param {Line[]} lines @param {Exits} exits @param {Knowledge} knowledge */
-function membersOf(lines, { exits }, knowledge) {
-  let [seen, stated] = [exits.reduce((most, { rank }) => Math.max(most, rank ?? -1), -1), 0];
-  for (const line of lines) {
-    seen = Math.max(seen, line.rank ?? -1, line.said ?? -1);
+/** The largest number of ranks that a line states, or 0. @param {Line[]} lines @param {Knowledge} knowledge */
+function statedWorld(lines, knowledge) {
+  let stated = 0;
+  for (const { text } of lines) {
     for (const { literal, pattern } of knowledge.world) {
-      if (line.text.includes(literal)) stated = Math.max(stated, Number(pattern.exec(line.text)?.[1] ?? 0));
+      if (text.includes(literal)) stated = Math.max(stated, Number(pattern.exec(text)?.[1] ?? 0));
     }
   }
-  const count = Math.min(Math.max(stated, seen + 1), MOST_RANKS);
-  return { members: Array.from({ length: count }, (_, rank) => rank), closed: stated > 0 };
+  return stated;
+}
+
+/** The ranks that there must be: as many as stated, and all below the highest that is named. @param {Line[]} lines @param {Exits} exits */
+function membersOf(lines, { exits, world }) {
+  let highest = world - 1;
+  for (const { rank, said } of lines) highest = Math.max(highest, rank ?? -1, said ?? -1);
+  for (const { rank } of exits) highest = Math.max(highest, rank ?? -1);
+  return Array.from({ length: Math.min(highest + 1, MOST_RANKS) }, (_, rank) => rank);
 }
 
 /** The line that is named, with its neighbours of the same speaker. @param {Scene} scene @param {Verdict} verdict @returns {Shown[]} */

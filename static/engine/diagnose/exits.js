@@ -21,7 +21,9 @@ const SRUN_CODES = new Map([
 
 /** All exits that were told, and what ties pids to ranks. */
 export class Exits {
-  constructor() {
+  /** @param {number} world the number of ranks that is stated, or 0 */
+  constructor(world) {
+    this.world = world;
     /** @type {Exit[]} */
     this.exits = [];
     /** @type {Map<number, number>} */
@@ -30,8 +32,6 @@ export class Exits {
     this.rankOfLocal = new Map();
     /** @type {Set<number>} */
     this.victims = new Set();
-    /** @type {Set<string>} */
-    this.nodes = new Set();
   }
 
   /** The exits that are no launcher's doing. */
@@ -42,10 +42,10 @@ export class Exits {
 
 /**
  * The exits in the order told, each once, with their ranks where a summary or a spawn line tells.
- * @param {Event[]} events @param {Knowledge} knowledge
+ * @param {Event[]} events @param {number} world the number of ranks that is stated, or 0 @param {Knowledge} knowledge
  */
-export function readExits(events, knowledge) {
-  const found = new Exits();
+export function readExits(events, world, knowledge) {
+  const found = new Exits(world);
   for (const event of events) {
     for (const hit of event.hits) tie(event, hit.captures, found, knowledge);
   }
@@ -67,14 +67,12 @@ export function readExits(events, knowledge) {
  * @param {Event} event @param {Captures} captures @param {Exits} found @param {Knowledge} knowledge
  */
 function tie(event, captures, found, knowledge) {
-  const victim = number(captures.victim);
+  const [victim, local, rank] = [whole(captures.victim), whole(captures.local), whole(captures.rank)];
   if (victim !== null) found.victims.add(victim);
-  if (captures.node !== undefined) found.nodes.add(captures.node);
   if (captures.spawned !== undefined) {
     const match = knowledge.single.spawn_local.exec(event.line.text);
     if (match !== null) setDefault(found.rankOfPid, Number(match[1]), Number(match[2]));
   }
-  const [rank, local] = [number(captures.rank), number(captures.local)];
   if (rank !== null && local !== null) setDefault(found.rankOfLocal, local, rank);
 }
 
@@ -86,7 +84,7 @@ function readSummary(events, found) {
     for (const { item, captures } of event.hits) {
       if (item.id === "elastic-summary-rank") rank = whole(captures.rank);
       else if (item.id === "elastic-summary-code" && rank !== null) {
-        const pid = number(captures.pid);
+        const pid = whole(captures.pid);
         if (pid !== null) found.rankOfPid.set(pid, rank);
         rank = null;
       }
@@ -97,7 +95,8 @@ function readSummary(events, found) {
 /** @param {Event} event @param {Exits} found @param {Knowledge} knowledge */
 function read(event, found, knowledge) {
   if (event.role === "death") {
-    found.exits.push({ event, code: -9, rank: event.rank, pid: event.line.pid, victim: false, named: true });
+    const code = -(knowledge.signalsOfErrors.get(event.name) ?? 0);
+    found.exits.push({ event, code, rank: event.rank, pid: event.line.pid, victim: false, named: true });
     return;
   }
   for (const { item, captures } of event.hits) {
@@ -125,14 +124,15 @@ function place(ended, captures, found, knowledge) {
   const last = knowledge.single.last_local.exec(ended.event.line.text);
   if (ended.rank === null && ended.pid === null && tasks === "") {
     ended.named = false;
-    if (last !== null && Number(last[1]) === 0 && found.nodes.size < 2) ended.rank = 0;
+    // The process started last is the first: there is no other.
+    if (last !== null && Number(last[1]) === 0 && found.world < 2) ended.rank = 0;
   }
 }
 
 /** @param {string} id @param {Captures} captures @param {Knowledge} knowledge */
 function codeOf(id, captures, knowledge) {
-  if (captures.code !== undefined) return signed(number(captures.code));
-  if (captures.number !== undefined && id !== "elastic-got-signal") return negative(number(captures.number));
+  if (captures.code !== undefined) return signed(captures.code);
+  if (captures.number !== undefined && id !== "elastic-got-signal") return negative(whole(captures.number));
   if (captures.signal !== undefined && captures.victim === undefined && id !== "deepspeed-received") {
     return negative(knowledge.signals.get(captures.signal) ?? null);
   }
@@ -144,9 +144,11 @@ function negative(code) {
   return code === null ? null : -code;
 }
 
-/** A shell's 128+n and the launcher's 256-n as -n. @param {number | null} code */
-function signed(code) {
-  if (code === null) return null;
+/** A shell's 128+n and the launcher's 256-n as -n. @param {string} text */
+function signed(text) {
+  const digits = whole(text.replace(/^-/, ""));
+  if (digits === null) return null;
+  const code = text.startsWith("-") ? -digits : digits;
   if (code >= 129 && code <= 159) return 128 - code;
   return code >= 225 && code <= 255 ? code - 256 : code;
 }
@@ -154,11 +156,6 @@ function signed(code) {
 /** A number of digits alone, or none. @param {string | undefined} text */
 export function whole(text) {
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
-}
-
-/** A number of up to fifteen digits, or none. @param {string | undefined} text */
-export function number(text) {
-  return text !== undefined && /^-?[0-9]{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /** @template K, V @param {Map<K, V>} map @param {K} key @param {V} value */

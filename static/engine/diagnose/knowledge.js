@@ -11,6 +11,7 @@
  *   prefixes: TaggedRow[], labels: TaggedRow[], files: TaggedRow[], errors: TaggedRow[], consequences: TaggedRow[],
  *   python: Record<string, string>, watchdog: Record<string, string>, single: Record<string, string>,
  *   words: Record<string, string>, types: Record<string, string[]>, signals: Record<string, number>,
+ *   signals_of_errors: Record<string, number>,
  *   wrapper_messages: string[], months: string[], literals: string[],
  *   explains: {id: string, first: string, then: string}[], world: {literal: string, expression: string}[],
  *   missing: Record<string, MissingRow>, actions: Record<string, ActionRow>, why: Record<string, string>,
@@ -42,6 +43,11 @@ export class Tagged {
   /** @param {string} text */
   exec(text) {
     return this.literals.length === 0 || this.hasLiteral(text) ? this.pattern.exec(text) : null;
+  }
+
+  /** All matches, one after the other. @param {string} text */
+  all(text) {
+    return [...text.matchAll(new RegExp(this.pattern, "gsu"))];
   }
 
   /** @param {string} text */
@@ -101,6 +107,7 @@ export class Knowledge {
       ),
     );
     this.signals = new Map(Object.entries(tables.signals));
+    this.signalsOfErrors = new Map(Object.entries(tables.signals_of_errors));
     this.months = new Map(tables.months.map((name, i) => [name, i + 1]));
     this.literals = tables.literals;
   }

@@ -27,6 +27,7 @@ export function lanesOf(scene, verdict, inputs) {
   if (scene.members.length <= MOST_LANES) for (const rank of scene.members) lanes.lane(rank);
   for (const rank of verdict.initiating?.ranks ?? []) lanes.lane(rank);
   for (const line of scene.text.lines) {
+    lanes.hear(line);
     if (line.rank !== null && line.order >= (scene.attempt.starts.get(line.file) ?? 0)) lanes.see(line.rank, line);
   }
   for (const { rank, line, role } of marksOf(scene, verdict)) lanes.put(rank, line, role);
@@ -39,6 +40,16 @@ class Lanes {
     this.inputs = inputs;
     /** @type {Map<number | null, {seen: Map<number, Seen>, events: Mark[]}>} */
     this.lanes = new Map();
+    /** The last time that each speaker told. @type {Map<string, number>} */
+    this.clocks = new Map();
+    /** Of each line, by order, its time or the last one that its speaker told before. @type {(number | null)[]} */
+    this.times = [];
+  }
+
+  /** Lines of a traceback bear no time; what their speaker said last bears one. @param {Line} line */
+  hear({ order, stream, time }) {
+    if (time !== null) this.clocks.set(stream, time);
+    this.times[order] = this.clocks.get(stream) ?? null;
   }
 
   /** @param {number | null} rank */
@@ -63,8 +74,9 @@ class Lanes {
   put(rank, line, role) {
     const { events } = this.lane(rank);
     if (events.length >= MOST_EVENTS) return;
-    const { file, number, time } = line;
-    events.push({ file: this.inputs[file].name, line: number, role, text: head(shown(line.text), SHOWN), time });
+    const { file, number, order } = line;
+    const text = head(shown(line.text), SHOWN);
+    events.push({ file: this.inputs[file].name, line: number, role, text, time: this.times[order] ?? null });
   }
 
   /** @returns {Lane[]} */

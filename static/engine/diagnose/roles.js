@@ -56,7 +56,7 @@ function ofException(event, known, knowledge) {
   const base = event.name.slice(event.name.lastIndexOf(".") + 1).split("(", 1)[0];
   const role = knowledge.types.get(base) ?? "";
   if (event.quiet) return "quiet";
-  if (role === "echo") return "peer";
+  if (knowledge.single.echo.test(event.whole)) return "peer";
   if (role === "wrapper" || knowledge.wrapperMessages.some((each) => each.test(event.message))) return "wrapper";
   if (role !== "") return role;
   if (base.endsWith("Warning")) return "advice";

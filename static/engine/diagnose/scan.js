@@ -23,6 +23,7 @@ const BUDGET = 2 * 1024 * 1024;
 const RING = 256 * 1024;
 const FAMILY_BYTES = 120;
 const FAMILIES = 4_096;
+const KEY_HITS = 20_000;
 const LONG = 1024;
 const CHUNK = 1024 * 1024;
 const BLOCK = 4 * 1024;
@@ -169,6 +170,18 @@ class Window {
     return this.feeds[block] + feedsIn(this.data, block * BLOCK, at);
   }
 
+  /** The letters that stand from here on, up to the line's end. @param {number} place */
+  familyAt(place) {
+    const from = place - this.start;
+    const to = Math.min(from + FAMILY_BYTES, this.length);
+    let family = "";
+    for (let i = from; i < to && this.data[i] !== LF; i += 1) {
+      const lower = this.data[i] | 0x20;
+      if (lower >= 0x61 && lower <= 0x7a) family += String.fromCharCode(this.data[i]);
+    }
+    return family;
+  }
+
   /**
    * The line at a place with the line feeds before and after it, or as much as is looked at.
    * @param {number} place
@@ -190,22 +203,22 @@ class Window {
 }
 
 /**
- * Line feeds in a whole block, four bytes at a time: a byte's high bit is set where it is one, then the bits
+ * Line feeds in a whole block, four bytes at a time: a byte's high bit is set where it is none, then the bits
  * are added up in four lanes.
  * @param {Int32Array} words @param {number} block
  */
 function feedsInBlock(words, block) {
   const [from, to] = [(block * BLOCK) / 4, ((block + 1) * BLOCK) / 4];
-  let total = 0;
+  let others = 0;
   for (let start = from; start < to; start += 128) {
     let lanes = 0;
     for (let i = start; i < start + 128; i += 1) {
       const word = words[i] ^ 0x0a0a0a0a;
-      lanes = (lanes + (~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f) >>> 7)) | 0;
+      lanes = (lanes + ((((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >>> 7 & 0x01010101)) | 0;
     }
-    total += (lanes & 0xff) + ((lanes >>> 8) & 0xff) + ((lanes >>> 16) & 0xff) + (lanes >>> 24);
+    others += (lanes & 0xff) + ((lanes >>> 8) & 0xff) + ((lanes >>> 16) & 0xff) + (lanes >>> 24);
   }
-  return total;
+  return BLOCK - others;
 }
 
 /** @param {Uint8Array} data @param {number} from @param {number} to */
@@ -286,6 +299,8 @@ class Keeper {
     this.margin = Math.max(OWN_AFTER, keys.longest);
     /** @type {Map<string, number>} */
     this.counts = new Map();
+    /** @type {Map<number, number>} */
+    this.keyCounts = new Map();
     /** @type {Found[]} */
     this.pending = [];
     this.full = new Union(HEAD);
@@ -330,27 +345,27 @@ class Keeper {
 
   /** @param {Window} window @param {Found} hit */
   hit(window, { place, number }) {
-    if (this.restarts.has(number)) this.counts.clear();
-    let family = familyAt(window, place);
+    if (this.restarts.has(number)) {
+      this.counts.clear();
+      this.keyCounts.clear();
+    }
+    const hits = this.keyCounts.get(number) ?? 0;
+    if (hits < KEY_HITS) {
+      this.keyCounts.set(number, hits + 1);
+      this.firstOnes(window, place);
+    }
+    this.ring.add(window, place - BEFORE, place + AFTER);
+  }
+
+  /** @param {Window} window @param {number} place */
+  firstOnes(window, place) {
+    let family = window.familyAt(place);
     if (this.counts.size >= FAMILIES && !this.counts.has(family)) family = "";
     const count = this.counts.get(family) ?? 0;
     this.counts.set(family, count + 1);
     if (count < FULL) this.full.add(window, place - BEFORE, place + AFTER);
     else if (count < EACH) this.each.add(window, ...window.lineAround(place));
-    this.ring.add(window, place - BEFORE, place + AFTER);
   }
-}
-
-/** The letters that stand from here on, up to the line's end. @param {Window} window @param {number} place */
-function familyAt(window, place) {
-  const from = place - window.start;
-  const to = Math.min(from + FAMILY_BYTES, window.length);
-  let family = "";
-  for (let i = from; i < to && window.data[i] !== LF; i += 1) {
-    const lower = window.data[i] | 0x20;
-    if (lower >= 0x61 && lower <= 0x7a) family += String.fromCharCode(window.data[i]);
-  }
-  return family;
 }
 
 /** @param {Piece} piece */

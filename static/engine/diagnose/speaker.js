@@ -3,16 +3,19 @@
  * Twin of generator/diagnose/speaker.py.
  */
 
-import { stripped } from "./characters.js";
+import { lengthOf, stripped } from "./characters.js";
 import { clean } from "./clean.js";
 
 /** @typedef {import("./clean.js").Raw} Raw */
 /** @typedef {import("./knowledge.js").Knowledge} Knowledge */
 /** @typedef {import("./knowledge.js").Tagged} Tagged */
+/** Numbers of lines, and their texts. @typedef {{numbers: number[], texts: string[]}} Texts */
 /** What the prefixes of one line told. @typedef {{values: Map<string, string>, logged: boolean}} Taken */
 
 const MAX_PREFIXES = 8;
 const LABEL_SAMPLE = 200;
+const [NARROWEST, WIDEST] = [60, 400];
+const BROKEN_LINES = 3;
 
 /**
  * A line with its prefixes taken off. `text` is all of it, `body` what the program itself printed, indentation
@@ -20,13 +23,13 @@ const LABEL_SAMPLE = 200;
  * names as its speaker. `time` is in milliseconds from the year's start; `stream` names whoever printed this.
  */
 export class Line {
-  /** @param {number} file @param {number} number @param {number} order @param {string} text @param {string} body */
-  constructor(file, number, order, text, body) {
+  /** @param {number} file @param {number} number @param {number} order @param {string} text */
+  constructor(file, number, order, text) {
     this.file = file;
     this.number = number;
     this.order = order;
     this.text = text;
-    this.body = body;
+    this.body = text;
     /** @type {number | null} */
     this.rank = null;
     /** @type {number | null} */
@@ -53,16 +56,77 @@ export class Line {
  * @returns {Line[]}
  */
 export function attribute(raws, names, knowledge) {
-  const texts = raws.map((raw) => clean(raw.content));
-  const labels = labelsOf(raws, texts, names.length, knowledge);
-  const ranks = names.map((name) => rankOfName(name, knowledge));
-  const lines = raws.map((raw, order) =>
-    lineOf(raw, order, texts[order], labels[raw.file], ranks[raw.file], knowledge),
-  );
+  /** @type {Line[]} */
+  const lines = [];
+  for (const [file, own] of byFile(raws)) {
+    const read = { numbers: own.map((raw) => raw.number), texts: own.map((raw) => clean(raw.content)) };
+    const { numbers, texts } = rejoined(read, knowledge);
+    const labels = labelsOf(texts, knowledge);
+    const rank = rankOfName(names[file], knowledge);
+    for (const [i, text] of texts.entries()) {
+      lines.push(lineOf(new Line(file, numbers[i], lines.length, text), labels, rank, knowledge));
+    }
+  }
   ranksOfPids(lines, knowledge);
   ranksOfLocals(lines);
   for (const line of lines) line.stream = streamOf(line);
   return lines;
+}
+
+/** @param {Raw[]} raws */
+function byFile(raws) {
+  /** @type {Map<number, Raw[]>} */
+  const files = new Map();
+  for (const raw of raws) {
+    const of = files.get(raw.file) ?? [];
+    of.push(raw);
+    files.set(raw.file, of);
+  }
+  return files;
+}
+
+/** Puts together what a terminal had broken at its width. @param {Texts} read @param {Knowledge} knowledge @returns {Texts} */
+function rejoined(read, knowledge) {
+  const lengths = read.texts.map(lengthOf);
+  const width = widthOf(read, lengths, knowledge);
+  if (width === 0) return read;
+  /** @type {Texts} */
+  const kept = { numbers: [], texts: [] };
+  for (const [at, text] of read.texts.entries()) {
+    if (at > 0 && lengths[at - 1] === width && follows(read, at, knowledge)) {
+      kept.texts[kept.texts.length - 1] += text;
+    } else {
+      kept.numbers.push(read.numbers[at]);
+      kept.texts.push(text);
+    }
+  }
+  return kept;
+}
+
+/**
+ * The width at which the lines were broken, or 0. No line is longer, and what follows the longest ones begins as no
+ * line of its own does.
+ * @param {Texts} read @param {number[]} lengths @param {Knowledge} knowledge
+ */
+function widthOf(read, lengths, knowledge) {
+  const width = lengths.reduce((a, b) => Math.max(a, b), 0);
+  if (width < NARROWEST || width > WIDEST) return 0;
+  const longest = [...lengths.keys()].filter((at) => lengths[at] === width);
+  if (longest.length < BROKEN_LINES) return 0;
+  const followable = longest.filter((at) => at + 1 < lengths.length);
+  const followed = followable.filter((at) => follows(read, at + 1, knowledge)).length;
+  return followed >= BROKEN_LINES && 4 * (followable.length - followed) <= followable.length ? width : 0;
+}
+
+/**
+ * Whether a line may be the rest of the one before: next to it, and with nothing that begins a line.
+ * @param {Texts} read @param {number} at @param {Knowledge} knowledge
+ */
+function follows({ numbers, texts }, at, knowledge) {
+  const text = texts[at];
+  if (numbers[at] !== numbers[at - 1] + 1 || stripped(text) === "") return false;
+  if (" \t[".includes(text[0]) || knowledge.single.starter.test(text)) return false;
+  return !knowledge.prefixes.byFirst(text).some((prefix) => prefix.exec(text) !== null);
 }
 
 /** NCCL says once which rank a pid is; its other lines bear the pid alone. @param {Line[]} lines @param {Knowledge} knowledge */
@@ -101,49 +165,41 @@ function ranksOfLocals(lines) {
  */
 export function rankOfName(name, knowledge) {
   for (const tagged of knowledge.files) {
-    const match = tagged.exec(name.replaceAll("\\", "/"));
-    if (match !== null) return Number(match[1]);
+    const match = tagged.all(name.replaceAll("\\", "/")).at(-1);
+    if (match !== undefined) return Number(match[1]);
   }
   return null;
 }
 
-/**
- * Of each file the labels that most of its lines bear, so that they are labels and no part of the text.
- * @param {Raw[]} raws @param {string[]} texts @param {number} files @param {Knowledge} knowledge
- */
-function labelsOf(raws, texts, files, knowledge) {
-  /** @type {string[][]} */
-  const samples = Array.from({ length: files }, () => []);
-  for (const [i, { file }] of raws.entries()) {
-    if (samples[file].length < LABEL_SAMPLE && stripped(texts[i]) !== "") samples[file].push(texts[i]);
+/** The labels that most lines of the file bear, so that they are labels and no part of the text. @param {string[]} texts @param {Knowledge} knowledge */
+function labelsOf(texts, knowledge) {
+  /** @type {string[]} */
+  const sample = [];
+  for (let i = 0; i < texts.length && sample.length < LABEL_SAMPLE; i += 1) {
+    if (stripped(texts[i]) !== "") sample.push(texts[i]);
   }
-  return samples.map((sample) =>
-    sample.length < 4
-      ? []
-      : knowledge.labels.filter(
-          (label) => 2 * sample.filter((text) => label.exec(text) !== null).length > sample.length,
-        ),
+  if (sample.length < 4) return [];
+  return knowledge.labels.filter(
+    (label) => 2 * sample.filter((text) => label.exec(text) !== null).length > sample.length,
   );
 }
 
 /**
- * @param {Raw} raw @param {number} order @param {string} text @param {Tagged[]} labels
- * @param {number | null} fileRank @param {Knowledge} knowledge
+ * The line with what its prefixes tell.
+ * @param {Line} line @param {Tagged[]} labels @param {number | null} fileRank @param {Knowledge} knowledge
  */
-function lineOf(raw, order, text, labels, fileRank, knowledge) {
+function lineOf(line, labels, fileRank, knowledge) {
   /** @type {Taken} */
   const taken = { values: new Map(), logged: false };
-  const afterFirst = afterBar(text, knowledge);
-  let bar = afterFirst !== null;
-  let body = takePrefixes(afterFirst ?? text, labels, knowledge, taken);
-  if (!bar) {
-    const after = afterBar(body, knowledge);
-    bar = after !== null;
-    if (after !== null) body = takePrefixes(after, labels, knowledge, taken);
-  }
-  const line = new Line(raw.file, raw.number, order, text, body);
   const { values } = taken;
-  line.bar = bar;
+  const afterFirst = afterBar(line.text, knowledge);
+  line.bar = afterFirst !== null;
+  line.body = takePrefixes(afterFirst ?? line.text, labels, knowledge, taken);
+  if (!line.bar) {
+    const rest = afterBar(line.body, knowledge);
+    line.bar = rest !== null;
+    if (rest !== null) line.body = takePrefixes(rest, labels, knowledge, taken);
+  }
   line.logged = taken.logged;
   line.rank = numberOf(values.get("rank")) ?? fileRank;
   line.local = numberOf(values.get("local"));

@@ -4,7 +4,7 @@
  */
 
 import { compare } from "./characters.js";
-import { number } from "./exits.js";
+import { whole } from "./exits.js";
 
 /** @typedef {import("./events.js").Event} Event */
 /** @typedef {import("./knowledge.js").Knowledge} Knowledge */
@@ -102,7 +102,7 @@ function hearNames(text, knowledge, heard) {
   const finished = knowledge.watchdog.finished.exec(text);
   const lists = [barrier, finished].flatMap((match) => (match === null ? [] : [match[1]]));
   for (const each of lists.flatMap((list) => list.replaceAll(" ", "").split(","))) {
-    const rank = number(each);
+    const rank = whole(each);
     if (rank !== null && !heard.named.includes(rank)) heard.named.push(rank);
   }
 }
