@@ -36,7 +36,7 @@ def loader(batch_size, **options):
     import torch
 
     data = torch.utils.data.TensorDataset(torch.zeros(64, 8))
-    return torch.utils.data.DataLoader(data, **({"batch_size": batch_size} if not options else options))
+    return torch.utils.data.DataLoader(data, **(options or {"batch_size": batch_size}))
 
 
 def accelerator(micro="auto"):
