@@ -20,6 +20,7 @@ KINDS = (
     "systems/deepspeed/",
     "tags/zero-3/",
     "signatures/",
+    "diagnose/",
     "contribute/",
     "about/",
     "privacy/",

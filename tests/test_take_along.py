@@ -215,7 +215,9 @@ def test_hundreds_of_ranks_fold_into_few_bands(twin: Twin) -> None:
 
 def test_files_without_times_have_no_common_order(twin: Twin) -> None:
     apart = [lane(0, ("witness", 1), file="0.log"), lane(1, ("initiating", 50), file="1.log")]
-    assert twin("lanes", apart)["order"] == "none"
+    answer = twin("lanes", apart)
+    assert (answer["order"], answer["bands"][0]) == ("none", [[1], [[0, "initiating"]]])
+    assert answer["bands"][1] == [[0], [[1, "witness"]]]
     timed = [
         lane(0, ("witness", 1), file="0.log", time=2000),
         lane(1, ("initiating", 50), file="1.log", time=1000),

@@ -25,6 +25,7 @@ class Page {
     this.text = byId("running-text", HTMLElement);
     this.bar = byId("running-bar", HTMLProgressElement);
     this.told = byId("told", HTMLElement);
+    this.notices = byId("notices", HTMLElement);
     this.beside = byId("beside", HTMLElement);
     this.spoken = byId("spoken", HTMLElement);
     this.skipped = (this.main.dataset.skipped ?? "").split(" ");
@@ -140,7 +141,8 @@ class Page {
     const run = new Run(
       items,
       (bytes, total) => this.progress(bytes, total, performance.now() - begun),
-      (problem) => unread.push({ name: problem.name, reason: problem.reason }),
+      ({ name, code, reason }) =>
+        unread.push({ name, reason: code === "zstd" ? `${reason}; the command line does: firstfault diagnose ${name}` : reason }),
     );
     this.run = run;
     this.show("running");
@@ -183,14 +185,15 @@ class Page {
     this.beside.hidden = part !== "intake";
     this.running.hidden = part !== "running";
     this.told.hidden = part !== "told";
+    this.notices.hidden = true;
     this.main.dataset.shows = part;
   }
 
   /** What went wrong, above the field. @param {string} text @param {Unread[]} problems */
   fail(text, problems) {
     this.show("intake");
-    this.told.replaceChildren(element("p", { class: "notice" }, text), ...this.unread(problems));
-    this.told.hidden = false;
+    this.notices.replaceChildren(element("p", { class: "notice" }, text), ...this.unread(problems));
+    this.notices.hidden = false;
     this.spoken.textContent = text;
   }
 

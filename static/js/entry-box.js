@@ -41,8 +41,10 @@ export function serve(box) {
     if (handOver(field.value)) location.assign(new URL("diagnose/", ROOT));
     else status.replaceChildren(element("p", {}, "This is too long to take along. Save it as a file and drop it on ", diagnoseLink(), "."));
   };
-  box.querySelector("[data-do=compare]")?.addEventListener("click", compare);
-  box.querySelector("[data-do=diagnose]")?.addEventListener("click", diagnose);
+  for (const button of box.querySelectorAll("button")) {
+    button.addEventListener("click", button.dataset.do === "compare" ? compare : diagnose);
+    button.disabled = false;
+  }
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) compare();
   });

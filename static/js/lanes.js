@@ -18,9 +18,9 @@ const START = "initiating";
 const ABSENT = "absent";
 
 const ORDERS = {
-  time: "Left to right by their time stamps.",
+  time: "Left to right by time; a line without a time stamp counts as of the last one before it.",
   line: "Left to right as the lines stand in the log.",
-  none: "These files bear no common time, so the order holds within one lane only.",
+  none: "These files bear no common time, so the order holds within a lane only; where the beginning is known, it stands left.",
 };
 
 /** The shapes of the roles, in a square of 16. @type {Record<string, [string, Record<string, string>][]>} */
@@ -159,10 +159,7 @@ export function orderOf(lanes) {
  * @param {Band[]} bands @param {Order} order
  */
 export function arrange(bands, order) {
-  if (order === "none") {
-    for (const { marks } of bands) for (const [i, mark] of marks.entries()) mark.column = i;
-    return Math.max(1, ...bands.map(({ marks }) => marks.length));
-  }
+  if (order === "none") return arrangeApart(bands);
   const all = bands.flatMap((band) => band.marks.map((mark) => ({ band, mark })));
   for (const { mark } of all) mark.at = placeOf(mark, order);
   all.sort((a, b) => a.mark.at - b.mark.at);
@@ -178,6 +175,17 @@ export function arrange(bands, order) {
     free.set(band, mark.column + 1);
   }
   return Math.max(1, columns.length);
+}
+
+/** Without a common order: each lane in its own, those in which nothing began right of the beginning. @param {Band[]} bands */
+function arrangeApart(bands) {
+  const starts = bands.map(({ marks }) => marks.findIndex(({ role }) => role === START || role === ABSENT));
+  const beginning = Math.max(...starts);
+  for (const [number, { marks }] of bands.entries()) {
+    const shift = starts[number] === -1 ? beginning + 1 : beginning - starts[number];
+    for (const [i, mark] of marks.entries()) mark.column = i + shift;
+  }
+  return Math.max(1, ...bands.flatMap(({ marks }) => marks.map(({ column }) => column + 1)));
 }
 
 /** @param {Mark} mark @param {Order} order */

@@ -158,7 +158,9 @@ function followContents() {
 
 function offerBox() {
   const box = document.getElementById("ask");
-  box?.addEventListener("toggle", () => import("./entry-box.js").then(({ serve }) => serve(box)), { once: true });
+  const failed = () => box?.querySelector("[role=status]")?.append("The engine could not be loaded.");
+  const load = () => import("./entry-box.js").then(({ serve }) => box && serve(box)).catch(failed);
+  box?.addEventListener("toggle", load, { once: true });
 }
 
 offerThemes();
