@@ -18,6 +18,7 @@ from generator.bundle import bundle
 from generator.catalogue import Catalogue
 from generator.diagnose.command import printed
 from generator.diagnose.engine import Engine, Logs
+from generator.diagnose.read import SKIPPED, sources_of
 from generator.load import load
 from generator.outputs.diagnosis import draft
 from generator.scaffold import template_of
@@ -77,6 +78,13 @@ REDACTED = (
     ("Authorization: Bearer abcdef123456789", "abcdef123456789", "Authorization: Bearer [token 1]"),
     ("ssh carol@login.hpc.edu", "carol", "ssh user-1@example.com"),
     ("MASTER_ADDR=ip-10-1-2-3 ok", "ip-10-1-2-3", "MASTER_ADDR=host-1 ok"),
+    ("MASTER_ADDR=10.4.5.6 ok", "10.4.5.6", "MASTER_ADDR=192.0.2.1 ok"),
+    ("torchrun --rdzv-endpoint trainhead:29500 x", "trainhead", "torchrun --rdzv-endpoint host-1:29500 x"),
+    (
+        "The client socket has timed out connect to (gpu-a, 29500)",
+        "gpu-a",
+        "The client socket has timed out connect to (host-1, 29500)",
+    ),
 )
 
 
@@ -99,6 +107,8 @@ def test_secrets_are_replaced(twin: Twin, text: str, secret: str, expected: str)
         "loss 2.31, 1234 tokens: 55.3 tokens_per_second=12345678.9, pad_token='<unk>'",
         "127.0.0.1:29500 and 0.0.0.0",
         "WorkNCCL(SeqNum=41, OpType=ALLREDUCE, NumelIn=1, Timeout(ms)=600000)",
+        "hostname: Name or service not known; hostname lookup failed; [default0]:12345 tokens",
+        "cublas==12.1.3.1, version 9.8.7.6",
         "File at /root/x and /home/ubuntu/y, self.weight @ x",
     ],
 )
@@ -224,6 +234,24 @@ def test_files_without_times_have_no_common_order(twin: Twin) -> None:
     ]
     assert twin("lanes", timed)["order"] == "time"
     assert twin("lanes", timed)["bands"][0] == [[1], [[0, "initiating"]]]
+
+
+# --- files of a folder -------------------------------------------------------------------------------
+
+
+def test_a_folder_is_read_as_the_command_line_reads_it(twin: Twin, tmp_path: Path) -> None:
+    names = ("b.log", "a/1/out.log", "a/0/err.log", "a/z.txt", "a0.log", "B.log", ".hidden/x.log", "m.pt")
+    names = (*names, "c.PT", "a/.x.log", "run.log.gz", "noending", "a-b/x.log")
+    for name in names:
+        path = tmp_path / "run" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    read = [
+        Path(source.name).relative_to(tmp_path).as_posix()
+        for source in sources_of([str(tmp_path / "run")])
+        if not isinstance(source, str)
+    ]
+    assert twin("chosen", [f"run/{name}" for name in reversed(names)], sorted(SKIPPED)) == read
 
 
 # --- single lines ------------------------------------------------------------------------------------

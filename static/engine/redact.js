@@ -17,7 +17,7 @@ const TOKENS = [
 const NAMED_TOKEN =
   /(?:api[_-]?key|token|secret|credentials?|access[_-]?key(?:[_-]?id)?|authorization)["']?\s{0,4}[=:]\s{0,4}["']?(?:Basic\s{1,4})?([^\s"',;<>|[\](){}]{8,})/gi;
 const E_MAIL = /(?<![\w.%+-])[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,12}(?![\w-])/g;
-const IPV4 = /(?<![\w.-])([0-9]{1,3})(?:\.[0-9]{1,3}){3}(?![\w-]|\.[0-9])/g;
+const IPV4 = /(?<![\w.-]|==|ersion )([0-9]{1,3})(?:\.[0-9]{1,3}){3}(?![\w-]|\.[0-9])/g;
 const IPV6 = /(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])/g;
 const SSH = /(?<![\w.@/-])([a-z_][a-z0-9_-]{2,31})@([A-Za-z][\w-]{1,62}(?:\.[\w-]{1,62}){0,5})(?![\w@])/g;
 
@@ -32,12 +32,14 @@ const HOSTS = [
   /\bNode failure on ([\w.[\],-]{2,200})/g,
   /RUNNING AT ([\w.-]{2,80})/g,
   /^\s{0,8}host\s{1,8}: ([\w.-]{2,80})/gm,
-  /(?:HOSTNAME|NODELIST|master_addr|rdzv_endpoint|hostname)["']?\s{0,4}[=: ]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})/gi,
+  /--(?:master[_-]addr|rdzv[_-]endpoint|hostname)[= ]([A-Za-z][\w.-]{1,80})/g,
   /connect to \(([A-Za-z][\w.-]{1,80}), ?[0-9]/g,
   /\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])/g,
   /[0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Za-z][\w.-]{1,80}) (?:kernel|slurmstepd|slurmd|systemd)[:[]/g,
   /https?:\/\/([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})/g,
 ];
+/** Where a host's name may stand, if it looks like one. */
+const MAYBE_HOSTS = [/(?:hostname|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})/gi];
 const USERS = [
   /(?<![\w.-])(?:\/[\w.-]{1,60}){0,4}?\/(?:home|Users|users|scratch)\/([A-Za-z_][\w.-]{1,60})/g,
   /[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2}([\w.-]{2,60})/g,
@@ -46,7 +48,8 @@ const USERS = [
 ];
 
 /** Names that tell nobody's machine or name. */
-const NO_HOST = /^(?:localhost|node|host|nodes|none|null|true|false|auto|rank|cuda|cpu|default|torch|python[0-9.]*)$/i;
+const NO_HOST =
+  /^(?:localhost|node|host|nodes|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)$/i;
 const PUBLIC =
   /(?:^|\.)(?:pytorch\.org|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|pypi\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
 const NO_USER =
@@ -72,6 +75,7 @@ export function redactionsOf(texts, hosts = []) {
   }
   for (const host of hosts.filter(isHost)) finder.add("host", host);
   for (const pattern of HOSTS) finder.each(all, pattern, "host", isHost);
+  for (const pattern of MAYBE_HOSTS) finder.each(all, pattern, "host", (text) => /[0-9.-]/.test(text) && isHost(text));
   for (const pattern of USERS) finder.each(all, pattern, "user", isUser);
   return finder.redactions();
 }

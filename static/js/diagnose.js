@@ -33,8 +33,7 @@ class Page {
     this.name = PASTED;
     /** @type {Run | null} */
     this.run = null;
-    this.words = fetchWords();
-    this.words.catch(() => {});
+    fetchWords().catch(() => {});
   }
 
   listen() {
@@ -149,7 +148,7 @@ class Page {
     this.text.textContent = `Reading ${items.length === 1 ? items[0].name : counted(items.length, "file")}`;
     this.bar.removeAttribute("value");
     try {
-      const [told, { names, entries }] = await Promise.all([run.told, this.words]);
+      const [told, { names, entries }] = await Promise.all([run.told, fetchWords()]);
       if (this.run !== run) return;
       const titles = Object.fromEntries(Object.entries(entries).map(([slug, { title }]) => [slug, title]));
       const words = { names, why: told.why, titles };

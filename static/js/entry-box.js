@@ -14,8 +14,7 @@ const MOST_IN_BOX = 200_000;
 export function serve(box) {
   const [field, status] = [box.querySelector("textarea"), box.querySelector("[role=status]")];
   if (field === null || !(status instanceof HTMLElement)) return;
-  const words = fetchWords();
-  words.catch(() => {});
+  fetchWords().catch(() => {});
   /** @type {Run | null} */
   let run = null;
   const compare = async () => {
@@ -28,7 +27,7 @@ export function serve(box) {
     run = mine;
     status.replaceChildren(element("p", {}, "Reading"));
     try {
-      const [{ answer, why }, { names, entries }] = await Promise.all([mine.told, words]);
+      const [{ answer, why }, { names, entries }] = await Promise.all([mine.told, fetchWords()]);
       if (run !== mine) return;
       const told = headline(answer, { names, why, titles: {} });
       status.replaceChildren(element("p", {}, element("strong", {}, told)), ...comparison(answer, box.dataset.slug ?? "", entries));

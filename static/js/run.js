@@ -60,13 +60,20 @@ export async function fetchJson(path) {
   return await response.json();
 }
 
-/** The words of an answer, and what there is to say of the entries in it. @returns {Promise<{names: Names, entries: Record<string, Entry>}>} */
-export async function fetchWords() {
-  const [names, bundle] = await Promise.all([
-    fetchJson("engine/diagnose/words.json"),
-    fetchJson("api/v1/signatures.json"),
-  ]);
-  return { names, entries: bundle.entries };
+/** @typedef {{names: Names, entries: Record<string, Entry>}} Vocabulary */
+
+/** @type {Promise<Vocabulary> | null} */
+let loading = null;
+
+/** The words of an answer, and what there is to say of the entries in it: loaded once, and again after a failure. */
+export function fetchWords() {
+  loading ??= Promise.all([fetchJson("engine/diagnose/words.json"), fetchJson("api/v1/signatures.json")]).then(
+    ([names, bundle]) => ({ names, entries: bundle.entries }),
+  );
+  loading.catch(() => {
+    loading = null;
+  });
+  return loading;
 }
 
 const HANDED_OVER = "log";

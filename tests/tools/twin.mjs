@@ -16,6 +16,7 @@ const { markdown } = await load("diagnose/text.js");
 const { linesOf } = await load("lines.js");
 const { countsOf, redactedJson, redactionsOf, redactor } = await load("redact.js");
 const { draftOf, templateOf } = await load("draft.js");
+const { ofChooser } = await import(new URL("../../static/js/inputs.js", import.meta.url));
 const { arrange, bandsOf, orderOf } = await import(new URL("../../static/js/lanes.js", import.meta.url));
 
 const KNOWLEDGE = new URL("../../generator/diagnose/knowledge.json", import.meta.url);
@@ -42,7 +43,13 @@ const calls = {
   draft: draftOf,
   templateOf,
   lanes: (lanes) => lanesOf(lanes),
+  chosen: async (paths, skipped) => (await ofChooser(paths.map(fileAt), skipped)).items.map(({ name }) => name),
 };
+
+/** A file as a browser's chooser of folders hands it over. */
+function fileAt(path) {
+  return Object.defineProperty(new File(["x"], path.split("/").at(-1)), "webkitRelativePath", { value: path });
+}
 
 function redact(texts, hosts) {
   const redactions = redactionsOf(texts, hosts);
