@@ -20,11 +20,11 @@ export async function draftPanel(fault, viewer) {
   if (!response.ok) throw new Error(`draft.yaml: ${response.status}`);
   const skeleton = await response.text();
   const rows = await viewer.read(fault.file, Math.max(1, fault.line - BEFORE), fault.line + AFTER);
-  const place = rows.findIndex(({ number }) => number === fault.line) + 1;
+  const place = 1 + placeOf(rows, fault);
   const log = `${rows.map(({ text }) => text).join("\n")}\n`;
   const day = new Date().toISOString().slice(0, 10);
   const { ranks, allRanks } = fault;
-  const yaml = draftOf(skeleton, { title: fault.text, message: fault.text, day, line: Math.max(1, place), ranks, allRanks });
+  const yaml = draftOf(skeleton, { title: fault.text, message: fault.text, day, line: place, ranks, allRanks });
   const redactions = redactionsOf([log, yaml]);
   const [yamlFile, logFile] = [new Download("entry.yaml", "text/yaml"), new Download(LOG, "text/plain")];
   const preview = element("code");
@@ -52,6 +52,12 @@ export async function draftPanel(fault, viewer) {
     redactionList(redactions, countsOf([log, yaml], redactions), apply),
     element("details", {}, element("summary", {}, "The entry"), element("pre", { class: "code", tabindex: "0" }, preview)),
   );
+}
+
+/** Which row is the error: a line that a progress bar drew over has several. @param {Row[]} rows @param {Fault} fault */
+function placeOf(rows, { line, text }) {
+  const exact = rows.findIndex((row) => row.number === line && row.text === text);
+  return Math.max(0, exact === -1 ? rows.findIndex(({ number }) => number === line) : exact);
 }
 
 /** A link that downloads a text; the former text is let go. */

@@ -13,6 +13,8 @@ import { counted, element, ranksBrief, shape } from "./dom.js";
 
 /** So many lanes are drawn one by one. */
 const MOST_UNFOLDED = 12;
+/** With more than these, lanes are drawn close to each other. */
+const MOST_AIRY = 32;
 const START = "initiating";
 /** A rank that is only inferred to have begun it, from its silence: a mark where no line is. */
 const ABSENT = "absent";
@@ -205,7 +207,7 @@ function legend(bands, names) {
 function drawing(bands, columns, names, openLine) {
   const rows = bands.map((band) => row(band, columns, names, openLine));
   const head = ["Rank", "Its lines, in order", "In words"].map((text) => element("th", { scope: "col" }, text));
-  const table = element("table", { class: "lanes" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+  const table = element("table", { class: bands.length > MOST_AIRY ? "lanes dense" : "lanes" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
   return element("div", { class: "scroll", role: "region", "aria-label": "Lanes of the ranks", tabindex: "0" }, table);
 }
 

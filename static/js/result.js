@@ -110,7 +110,7 @@ class Result {
   absent({ ranks }) {
     return element(
       "p",
-      { class: "specimen silent" },
+      { class: "specimen silent told-absent" },
       element("span", { class: "specimen-text" }, `No line states it. It is inferred from what ${ranks.length > 0 ? "the other ranks" : "the ranks"} printed.`),
     );
   }
