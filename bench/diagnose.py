@@ -53,10 +53,11 @@ def report(results: dict[str, list[float]], size: int) -> None:
 def generate(path: Path, size: int) -> None:
     """A log of 64 ranks: steps, bars, loggers' lines, warnings, now and then a caught error; at the end a crash."""
     random = Random(7)
-    block = b""
-    lines = []
-    while sum(map(len, lines)) < BLOCK:
+    lines: list[bytes] = []
+    length = 0
+    while length < BLOCK:
         lines.append(_line(random))
+        length += len(lines[-1])
     block = b"".join(lines)
     with path.open("wb") as file:
         written = 0
