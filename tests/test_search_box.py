@@ -84,6 +84,17 @@ def test_the_number_of_results_is_said(page: Page, address: str) -> None:
     expect(page.locator("#search-results").get_by_role("link", name="all failures")).to_be_visible()
 
 
+def test_a_message_that_is_not_known_is_told_from_one_that_is(page: Page, address: str) -> None:
+    page.goto(address + "about/")
+    ask(page, "[rank2]: RuntimeError: CUDA error: the checkpoint gradient was watched by a dragon")
+    expect(options(page).first).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("No known message stands in this text.")
+    expect(page.locator("#search-results")).to_contain_text("may be about another failure")
+    page.locator("#q").fill("[rank2]: launch.py: python train.py exits with return code = -9")
+    expect(options(page).first).to_contain_text("matches the message")
+    expect(page.locator("#search-results")).not_to_contain_text("another failure")
+
+
 def test_leaving_the_box_closes_the_list_and_a_click_opens_a_hit(page: Page, address: str) -> None:
     page.goto(address + "about/")
     ask(page, "return code = -9")

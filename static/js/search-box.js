@@ -19,6 +19,11 @@ const SHOWN_IN_BOX = 1000;
 const NOTHING_FOUND =
   "Paste the line of the first error itself, or try two or three telling words of it. Or look through ";
 
+const ONLY_WORDS =
+  "No known message stands in this text. These share words with it, and may be about another failure.";
+/** So many words are seldom typed; a run printed them, or somebody tells what happened. */
+const WORDS_OF_A_MESSAGE = 5;
+
 /** What a line of each role usually is, for the reader who has only this line. @type {Record<string, string>} */
 const READINGS = {
   cause: "the failure's own message",
@@ -76,6 +81,11 @@ function once(load) {
 
 const engine = once(loadEngine);
 const fullText = once(loadPagefind);
+
+/** @param {string} text */
+function isLikeAMessage(text) {
+  return text.trim().split(/\s+/, WORDS_OF_A_MESSAGE).length === WORDS_OF_A_MESSAGE;
+}
 
 /** The words of a text as they stand in it, each once, those first that tell most. @param {Engine} engine @param {string} text */
 function tellingWords({ finder, wordsOf }, text) {
@@ -207,6 +217,8 @@ export class SearchBox {
     this.answered = 0;
     this.selected = -1;
     this.opensFirst = false;
+    /** Whether what is asked looks like a message, and none that is known stands in it. */
+    this.isGuess = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.close();
@@ -279,7 +291,9 @@ export class SearchBox {
     try {
       const loaded = await engine();
       if (number !== this.asked) return;
-      const hits = loaded.finder.find(text, SHOWN).map((found) => hitOf(loaded, text, found));
+      const found = loaded.finder.find(text, SHOWN);
+      const hits = found.map((one) => hitOf(loaded, text, one));
+      this.isGuess = isLikeAMessage(text) && found.every(({ how }) => how !== "signature");
       this.answered = number;
       this.show(hits, false);
       const more = await fullTextHits(loaded, text, new Set(hits.map(({ url }) => url))).catch(() => []);
@@ -298,9 +312,16 @@ export class SearchBox {
     this.list.append(...hits.slice(same).map((hit, i) => optionOf(hit, same + i)));
     this.refreshWhy(hits.slice(0, same));
     if (this.selected >= same) this.select(-1);
-    if (hits.length > 0) this.say(`${hits.length} ${hits.length === 1 ? "result" : "results"}`, this.offerDiagnosis(), complete);
+    if (hits.length > 0) this.sayCount(hits.length, complete);
     else if (complete) this.sayInstead("Nothing found.", NOTHING_FOUND);
     if (this.opensFirst && hits.length > 0) this.enter();
+  }
+
+  /** @param {number} count @param {boolean} spoken */
+  sayCount(count, spoken) {
+    const caution = this.isGuess ? [ONLY_WORDS] : [];
+    const status = [`${count} ${count === 1 ? "result" : "results"}`, ...caution].join(". ");
+    this.say(status, [...caution.map((text) => textNode(`${text} `)), ...this.offerDiagnosis()], spoken);
   }
 
   /** Of pasted lines the diagnosis tells which one started it. */
