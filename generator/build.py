@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from .finding import Finding
 from .outputs.diagnosis import diagnosis_files
 from .pages import all_pages
 from .render import Renderer, stylesheets
-from .write import File, write_site
+from .write import File, SiteError, write_site
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,8 +43,12 @@ class Result:
 
 def build(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Result:
     """Build the site, or write nothing where a finding forbids it. Raises SiteError where it can't be written."""
+    source = options.content or options.root / "content"
+    refuse_overlap(
+        options.out, [source, *(options.root / name for name in ("generator", "static", "templates"))]
+    )
     progress("checking")
-    content, findings = examine(options.content or options.root / "content")
+    content, findings = examine(source)
     if forbids(findings, options.strict):
         progress("")
         return Result(tuple(findings), False, len(content.entries))
@@ -54,6 +58,16 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
     written = write_site(files, options.out, finish=search_index.index)
     progress("")
     return Result(tuple(findings), True, len(content.entries), written)
+
+
+def refuse_overlap(out: Path, sources: Iterable[Path]) -> None:
+    """Raise SiteError where a site would stand in what it is made from, or replace that."""
+    target = out.resolve()
+    for source in (path.resolve() for path in sources):
+        if target.is_relative_to(source):
+            raise SiteError(f"{out}: {source} holds what the build reads, and no site")
+        if source.is_relative_to(target):
+            raise SiteError(f"{out}: holds {source}, which the build reads; not replaced")
 
 
 def forbids(findings: list[Finding], strict: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -20,7 +21,7 @@ import typer
 
 from . import __version__
 from .content import Content
-from .finding import Finding, Format, format_findings
+from .finding import Finding, Format, format_findings, printable, shown
 from .validate import did_you_mean
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +76,8 @@ def run(arguments: list[str]) -> int:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
     except OSError as error:
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
-    typer.echo("firstfault: " + " ".join(message.replace("Value error, ", "").split()), err=True)
+    line = " ".join(message.replace("Value error, ", "").split())
+    typer.echo(f"firstfault: {printable(line)}", err=True)
     return 2
 
 
@@ -169,7 +171,7 @@ def serve_command(
     except OSError as error:
         reason = "is taken" if error.errno == errno.EADDRINUSE else f"can't be used: {error.strerror}"
         raise Problem(
-            f"port {port} of 127.0.0.1 {reason}; name another with --port, 0 is any free one"
+            f"port {port} of 127.0.0.1 {reason}; name another with --port (make serve PORT=8001), 0 is any free one"
         ) from error
     return 0
 
@@ -220,13 +222,12 @@ def new_command(
     loaded, _ = load(folder)
     _require_free_slug(slug, loaded)
     systems = [item.id for item in loaded.systems]
-    if sys.stdin.isatty() and not quiet:
+    if sys.stdin is not None and sys.stdin.isatty() and not quiet:
         title = title or _asked("How do people call the failure?")
-        system = system or _asked("Which system prints it (deepspeed, pytorch, ...)?")
+        system = system or _asked_for_one(systems, "Which system prints it (deepspeed, pytorch, ...)?")
         message = message or _asked("The message, one line")
     if system and system not in systems:
-        hint = did_you_mean(system, systems) or "see content/taxonomy/systems.yaml"
-        raise Problem(f"no system is named '{system}' ({hint})")
+        raise Problem(_unknown_system(system, systems))
     families, phases = [item.id for item in loaded.families], [item.id for item in loaded.phases]
     path = scaffold(folder / "failures", slug, Answers(title, system, message), families, phases)
     typer.echo(str(path))
@@ -254,6 +255,18 @@ def _asked(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
+def _asked_for_one(names: Iterable[str], question: str) -> str:
+    """One of the names, or empty; asked again where the answer is another."""
+    while (answer := _asked(question)) and answer not in names:
+        typer.echo(_unknown_system(answer, names), err=True)
+    return answer
+
+
+def _unknown_system(name: str, names: Iterable[str]) -> str:
+    hint = did_you_mean(name, names) or "see content/taxonomy/systems.yaml"
+    return f"no system is named {shown(name)} ({hint})"
+
+
 @app.command(name="find")
 def find_command(
     text: Annotated[
@@ -269,15 +282,19 @@ def find_command(
     from .find import Finder
 
     if text is None or text == "-":
+        if sys.stdin is None:
+            raise Problem("standard input is closed; give the text as an argument")
         text = sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
     found = Finder(_bundle(content)).find(text, number)
     if as_json:
         typer.echo(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
         return 0
     for one in found:
-        typer.echo(f"{one.score:4}  {one.entry}\n      {one.title}")
-    if not found and not quiet:
+        typer.echo(f"{one.score:4}  {one.entry}\n      {printable(one.title)}")
+    if not quiet and not found:
         typer.echo("no entry is known for this text", err=True)
+    elif not quiet and all(one.how != "signature" for one in found):
+        typer.echo("no known message stands in this text; these entries share words with it", err=True)
     return 0
 
 
@@ -402,10 +419,10 @@ def _target_prefix(folder: Path, target: str) -> str:
     """The start of the paths of findings that concern a slug or a path. Raises Problem."""
     root = folder.resolve()
     if os.path.lexists(folder / "failures" / target) and "/" not in target:
-        return f"{root.name}/failures/{target}"
+        return f"{printable(root.name)}/failures/{printable(target)}"
     path = Path(target).resolve()
     if path.exists() and path.is_relative_to(root):
-        return "/".join((root.name, *path.relative_to(root).parts))
+        return "/".join(map(printable, (root.name, *path.relative_to(root).parts)))
     if path.exists():
         raise Problem(f"{target}: is not in the content folder {folder}")
     names = [path.name for path in (folder / "failures").iterdir()] if (folder / "failures").is_dir() else []
@@ -415,6 +432,11 @@ def _target_prefix(folder: Path, target: str) -> str:
 
 
 def _checked_url(url: str) -> str:
-    if url and not url.startswith(("http://", "https://")):
-        raise Problem(f"--base-url {url}: must start with http:// or https://")
+    if url and not _BASE_URL.fullmatch(url):
+        raise Problem(f"--base-url {url}: must be http:// or https://, a host, and a path in ASCII or none")
     return url
+
+
+_BASE_URL = re.compile(
+    r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~%!$&'()*+,;=:@/-]*)?"
+)

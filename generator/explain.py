@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from . import words
 from .content import LoadedEntry
+from .finding import printable
 from .model import Cause, Confirm, Entry, Fix, Signature, Snippet
 
 WIDTH = 80
@@ -24,9 +25,8 @@ def explain(loaded: LoadedEntry, bold: bool = False) -> str:
 def _title(loaded: LoadedEntry) -> str:
     entry = loaded.entry
     facts = f"{loaded.slug} · {entry.family} · {entry.phase} · {entry.status} · reviewed {entry.reviewed}"
-    return "\n".join(
-        [f"{BOLD}{_wrapped(entry.title)}{PLAIN}", _wrapped(facts), "", _wrapped(entry.summary), ""]
-    )
+    title, summary = _seen(_wrapped(entry.title)), _seen(_wrapped(entry.summary))
+    return "\n".join([f"{BOLD}{title}{PLAIN}", _wrapped(facts), "", summary, ""])
 
 
 def _sections(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
@@ -47,8 +47,13 @@ def _sections(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:
-    text = "\n".join(lines).strip("\n")
+    text = _seen("\n".join(lines).strip("\n"))
     return f"{BOLD}{heading.upper()}{PLAIN}\n{textwrap.indent(text, '  ')}\n" if text else ""
+
+
+def _seen(text: str) -> str:
+    """The text, in which a terminal finds nothing to obey: content with findings is shown, too."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _joined(blocks: Iterable[str], last: str | None = None) -> list[str]:

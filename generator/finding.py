@@ -44,7 +44,12 @@ class Explanation:
 def shown(value: str, limit: int = 60) -> str:
     """``value`` in quotes for a message: one line, no control characters, cut at ``limit``."""
     text = value if len(value) <= limit else value[: limit - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
+    return f"'{printable(text)}'"
+
+
+def printable(text: str) -> str:
+    """The text on one line, with escapes for what a terminal would obey or not show."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def format_findings(findings: Iterable[Finding], fmt: Format = "text") -> str:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from .content import Content, LoadedEntry, Positions, TextPage
-from .finding import Explanation, Finding, shown
+from .finding import Explanation, Finding, printable, shown
 from .model import Entry, Family, Hub, Inline, LinePattern, LineSet, Part, Phase, Plain, Slug, System, Tag
 from .validate import did_you_mean, validate
 from .yaml_document import compose, decode, read_document
@@ -79,7 +79,7 @@ class _Loader:
     def _shown(self, path: Path) -> str:
         """The path for findings: from the content folder's own name on, with '/', and printable."""
         parts = (self.root.resolve().name, *path.relative_to(self.root).parts)
-        return "/".join(part.encode("utf-8", "backslashreplace").decode() for part in parts)
+        return "/".join(map(printable, parts))
 
     def _look_for_strays(self) -> None:
         for path in self._listing(self.root):

@@ -75,11 +75,14 @@ class Markdown:
 
 
 def is_safe_link(url: str) -> bool:
-    """Whether a link leads to the web, to mail, or within this site."""
+    """Whether a link leads to a host of the web, to mail, or within this site."""
     scheme = re.match(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):", url)
     if scheme is None:
         return not url.lstrip().startswith(("//", "\\"))
-    return scheme[1].lower() in ("http", "https", "mailto")
+    if scheme[1].lower() == "mailto":
+        return True
+    # A user name before the host is mostly meant to be taken for the host.
+    return re.match(r"\s*https?://[^\s/?#\\@]+(?:[/?#]|$)", url, re.IGNORECASE) is not None
 
 
 def anchor_of(text: str) -> str:

@@ -17,6 +17,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticKnownError
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=80)]
 Plain = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\n\r]+$"), "plain"]
@@ -24,7 +25,14 @@ Inline = Annotated[str, StringConstraints(min_length=1, max_length=1200), "inlin
 Markdown = Annotated[str, StringConstraints(min_length=1, max_length=20_000), "markdown"]
 Template = Annotated[str, StringConstraints(min_length=1, max_length=2_000), "template"]
 Code = Annotated[str, StringConstraints(min_length=1, max_length=20_000), "code"]
-Url = Annotated[str, StringConstraints(pattern=r"^(?:https?://|mailto:)[^\s<>\"]+$", max_length=500)]
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
+Url = Annotated[
+    str,
+    StringConstraints(
+        pattern=rf"^(?:https?://{_HOST}(?:[/?#][^\s<>\"]*)?|mailto:[^\s<>\"@?]+@[^\s<>\"@]+)$", max_length=500
+    ),
+]
+"""No user name before the host: what stands there is mostly meant to be taken for the host."""
 Versions = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 """A PEP 440 specifier set, such as ``>=0.9.5,<=0.19.8``; ``*`` is any version."""
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
@@ -37,7 +45,16 @@ def _iso_day(value: Any) -> Any:
     return value
 
 
+def _digits(value: Any) -> Any:
+    """Refuse what Python would also take for a number, such as 1_000 or ' 7'."""
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,9}", value):
+        raise PydanticKnownError("int_parsing")
+    return value
+
+
 Day = Annotated[date, BeforeValidator(_iso_day)]
+LineNumber = Annotated[int, BeforeValidator(_digits), Field(ge=1)]
+Rank = Annotated[int, BeforeValidator(_digits), Field(ge=0)]
 
 Status = Literal["short", "complete", "withdrawn"]
 Grade = Literal["reproduced", "source", "maintainer", "reports", "inferred"]
@@ -210,8 +227,10 @@ class Log(Part):
         description="initiating: this entry started it. collateral: this entry is only somebody's report in it. "
         "other: a near miss, this entry must not be named."
     )
-    line: int | None = Field(default=None, ge=1, description="The initiating line, 1-based, whoever's it is.")
-    ranks: tuple[int, ...] = Field(default=(), description="The rank or ranks that started it.")
+    line: LineNumber | None = Field(
+        default=None, description="The initiating line, 1-based, whoever's it is."
+    )
+    ranks: tuple[Rank, ...] = Field(default=(), description="The rank or ranks that started it.")
     entry: Slug | None = Field(
         default=None, description="For collateral and other: the entry that it is instead."
     )

@@ -39,6 +39,24 @@ Kind = Literal[
     "404",
 ]
 
+FOLDERS = frozenset(
+    [
+        "api",
+        "css",
+        "diagnose",
+        "engine",
+        "failures",
+        "families",
+        "js",
+        "pagefind",
+        "phases",
+        "signatures",
+        "systems",
+        "tags",
+    ]
+)
+"""What the site's root holds beside a folder for each text page and hub."""
+
 
 @dataclass(frozen=True)
 class Page:

@@ -153,7 +153,10 @@ def _pattern_of(annotated: Any) -> str:
 
 _FORMS = {
     _pattern_of(models.Slug): ("bad-slug", "must be lower-case letters, digits and single hyphens"),
-    _pattern_of(models.Url): ("bad-url", "must be an http, https or mailto address without blanks"),
+    _pattern_of(models.Url): (
+        "bad-url",
+        "must be an http or https address with a host, or a mailto address, without blanks",
+    ),
     _pattern_of(models.FileName): ("bad-file-name", "must be a plain file name in the entry's folder"),
     _pattern_of(models.Plain): ("line-break", "must be a single line"),
 }

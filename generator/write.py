@@ -48,6 +48,7 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
     """
     arranged = arrange(files)
     out = out.resolve()
+    _refuse_place(out)
     new = out.with_name(f"{_new_prefix(out)}{os.getpid()}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -145,6 +146,14 @@ def _refuse_foreign(out: Path) -> None:
         raise SiteError(f"{out}: is not a folder")
     if any(out.iterdir()) and not (out / MARKER).is_file():
         raise SiteError(f"{out}: holds something else than a site of ours (no {MARKER}); not replaced")
+
+
+def _refuse_place(out: Path) -> None:
+    if not out.name:
+        raise SiteError(f"{out}: can't be a site")
+    above = next(path for path in out.parents if os.path.lexists(path))
+    if not above.is_dir():
+        raise SiteError(f"{above}: is not a folder")
 
 
 def _fill(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -15,12 +15,15 @@ from pathlib import Path
 import pytest
 
 from generator import __version__
-from generator.build import Options, build
+from generator.build import Options, build, site_files
 from generator.checks import examine
 from generator.cli import run, with_command
+from generator.load import load
 from generator.model import Entry
+from generator.pages import FOLDERS
 from generator.scaffold import template_of
 from generator.schema import MODELINE, entry_schema, schema_text
+from generator.write import arrange
 
 ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
@@ -63,6 +66,14 @@ WRONG_USE = {
     "path outside": (["check", "/"], "is not in the content folder"),
     "unknown entry": (["explain", "port-take"], "did you mean 'port-taken'?"),
     "bad base": (["build", "--base-url", "ftp://x"], "ftp://x"),
+    "base without a host": (["build", "--base-url", "https://"], "a host"),
+    "base of half a host": (["build", "--base-url", "https://[::1"], "a host"),
+    "base with blanks": (["build", "--base-url", "https://x y/"], "a host"),
+    "base with a query": (["build", "--base-url", "https://x/?a"], "a host"),
+    "base with a user": (["build", "--base-url", "https://a@x/"], "a host"),
+    "site at the root": (["build", "--out", "/"], "/"),
+    "site among templates": (["build", "--out", str(ROOT / "templates/site")], "holds what the build reads"),
+    "what a terminal obeys": (["explain", "a\x1b[31mb"], "a\\x1b[31mb"),
     "bad port": (["serve", "--port", "70000"], "--port"),
     "no port": (["serve", "--port", "http"], "--port"),
     "bad slug": (["new", "Port_Taken"], "is no slug"),
@@ -188,8 +199,30 @@ def test_two_builds_are_byte_identical(content: Path, tmp_path: Path) -> None:
 
 
 def test_a_site_that_cannot_be_written_is_one_line(content: Path, capsys: Captured) -> None:
-    assert run(["build", "--content", str(content), "--out", str(content)]) == 2
+    assert run(["build", "--content", str(content), "--out", str(content.parent)]) == 2
+    assert run(["build", "--content", str(content), "--out", str(Path(__file__).parent)]) == 2
     assert "holds something else than a site of ours" in capsys.readouterr().err
+
+
+def test_a_site_does_not_stand_in_what_it_is_made_from_nor_replace_it(
+    content: Path, capsys: Captured
+) -> None:
+    for out in (content, content / "failures/site"):
+        assert run(["build", "--content", str(content), "--out", str(out)]) == 2
+        assert "holds what the build reads" in capsys.readouterr().err
+    site = content.parent / "site"
+    assert run(["build", "--content", str(content), "--out", str(site)]) == 0
+    inside = Path(shutil.move(content, site / "content"))
+    capsys.readouterr()
+    assert run(["build", "--content", str(inside), "--out", str(site)]) == 2
+    assert capsys.readouterr().err.endswith("which the build reads; not replaced\n")
+    assert (inside / "failures/port-taken/entry.yaml").is_file()
+
+
+def test_pages_keep_out_of_every_folder_of_the_site(content: Path) -> None:
+    files = site_files(load(content)[0], ROOT)
+    folders = {path.partition("/")[0] for path in arrange(files) if "/" in path}
+    assert folders | {"pagefind"} == FOLDERS | {"about", "pytorch"}
 
 
 def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Captured) -> None:
@@ -210,12 +243,13 @@ def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Cap
 def test_new_asks_on_a_terminal(content: Path) -> None:
     ours, theirs = pty.openpty()
     try:
-        os.write(ours, b"The loss is NaN\npytorch\nloss is nan at step 17\n")
+        os.write(ours, b"The loss is NaN\npytorhc\npytorch\nloss is nan at step 17\n")
         asked = firstfault("new", "nan-loss", "--content", str(content), stdin=theirs)
     finally:
         os.close(theirs)
         os.close(ours)
     assert asked.returncode == 0
+    assert "did you mean 'pytorch'?" in asked.stderr
     path = content / "failures/nan-loss/entry.yaml"
     assert asked.stdout == f"{path}\n"
     text = path.read_text()
@@ -313,6 +347,35 @@ def test_find_ranks_from_an_argument_or_standard_input() -> None:
     first = json.loads(found.stdout)[0]
     assert (first["entry"], first["signature"]) == ("disk-full", "disk-full/no-space")
     assert firstfault("find", message, "--content", str(RIGHT)).stdout.split()[1] == "disk-full"
+
+
+def test_find_says_where_no_message_is_known(capsys: Captured) -> None:
+    assert run(["find", "address already", "--content", str(RIGHT)]) == 0
+    out, err = capsys.readouterr()
+    assert "port-taken" in out
+    assert err == "no known message stands in this text; these entries share words with it\n"
+    assert run(["find", "OSError: [Errno 98] Address already in use", "--content", str(RIGHT)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", [["find"], ["new", "nan-loss", "--system", "pytorhc"]])
+def test_a_closed_standard_input_is_one_line(command: list[str], content: Path) -> None:
+    line = [sys.executable, str(ROOT / "build.py"), *command, "--content", str(content)]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *line], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_terminal_obeys_nothing_in_an_entry(content: Path, capsys: Captured) -> None:
+    entry = content / "failures/port-taken/entry.yaml"
+    entry.write_text(
+        re.sub("title: .*", r'title: "Address already in \\e[31muse\\a"', entry.read_text(), count=1)
+    )
+    for command in (["explain", "port-taken"], ["find", "address already in use"]):
+        assert run([*command, "--content", str(content)]) == 0
+        assert "Address already in \\x1b[31muse\\x07\n" in capsys.readouterr().out
 
 
 def test_find_of_nothing_ends_well() -> None:

@@ -140,7 +140,7 @@ def test_a_taken_port_is_one_line(content: Path) -> None:
     assert done.stdout == ""
     assert (
         done.stderr
-        == f"firstfault: port {port} of 127.0.0.1 is taken; name another with --port, 0 is any free one\n"
+        == f"firstfault: port {port} of 127.0.0.1 is taken; name another with --port (make serve PORT=8001), 0 is any free one\n"
     )
 
 

@@ -139,8 +139,14 @@ def test_a_file_is_not_replaced(tmp_path: Path) -> None:
 
 def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(SiteError, match="file"):
-        write_site(NEW, tmp_path / "file" / "site")
+    for out in (tmp_path / "file" / "site", tmp_path / "file" / "a" / "site"):
+        with pytest.raises(SiteError, match=r"/file: is not a folder"):
+            write_site(NEW, out)
+
+
+def test_the_root_is_no_site() -> None:
+    with pytest.raises(SiteError, match="can't be a site"):
+        write_site(NEW, Path("/"))
 
 
 def test_a_parent_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

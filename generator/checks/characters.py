@@ -9,6 +9,7 @@ from ..catalogue import Catalogue
 from ..content import LoadedEntry, Positions
 from ..finding import Finding
 from ..model import Part
+from ..yaml_document import HIDDEN
 from .report import finding_within
 from .sections import hub_sections, line_sections, taxonomy_sections
 from .texts import texts
@@ -29,10 +30,7 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
             yield from _check(item, positions, (i,))
 
 
-_INVISIBLE = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\xac\xae-\u200a\u2010-\u2027\u202f-\u2065\u206a-\ufefe\uff00-\U0010ffff]"
-)
-"""Control characters, and the format characters that hide or reorder text (https://trojansource.codes)."""
+_INVISIBLE = re.compile(f"[{HIDDEN}\r]")
 
 
 def _check(part: Part, positions: Positions, field: tuple[str | int, ...]) -> Iterator[Finding]:

@@ -8,14 +8,19 @@ from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry
 from ..finding import Explanation, Finding, shown
 from ..model import Entry
+from ..pages import FOLDERS
 from ..validate import did_you_mean
 from .report import finding
+from .sections import hub_sections
 
 CODES: Mapping[str, Explanation] = {
     "unknown-entry": Explanation(
         "look_alikes, superseded_by and logs name other entries by their folder's name."
     ),
     "self-reference": Explanation("An entry is named where another one is meant."),
+    "name-taken": Explanation(
+        "A text page and a hub have a folder of their own at the site's root, and none that the site uses."
+    ),
     "alias-taken": Explanation(
         "An alias is a former name that redirects here. It can't be an entry's name of today, nor lead to two."
     ),
@@ -40,6 +45,22 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
             if owner != loaded.slug or taken:
                 message = f"the alias {shown(alias)} belongs to the entry {shown(owner)}"
                 yield finding(loaded.positions, ("aliases", i), "alias-taken", message)
+    yield from _folders_taken(catalogue)
+
+
+def _folders_taken(catalogue: Catalogue) -> Iterator[Finding]:
+    """Hubs and text pages that stand where the site has something else."""
+    content = catalogue.content
+    for hub, positions in hub_sections(content):
+        if hub.system in FOLDERS:
+            yield finding(
+                positions, ("system",), "name-taken", f"{shown(hub.system)} is a folder of the site"
+            )
+    taken = {*FOLDERS, *(hub.system for hub in content.hubs)}
+    for page in content.pages:
+        if page.name in taken:
+            message = f"{shown(page.name)} is a folder of the site already"
+            yield finding(page.positions, (), "name-taken", message, "name the file otherwise")
 
 
 def _entries_named(entry: Entry) -> Iterator[tuple[FieldPath, str]]:

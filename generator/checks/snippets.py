@@ -78,8 +78,9 @@ def _json(code: str) -> tuple[int, str] | None:
         json.loads(code)
     except json.JSONDecodeError as error:
         return error.lineno, error.msg
-    except RecursionError:
-        return 1, "nested too deeply"
+    except (ValueError, RecursionError) as error:
+        # Python takes no number of thousands of digits.
+        return 1, str(error).partition(";")[0] if isinstance(error, ValueError) else "nested too deeply"
     return None
 
 

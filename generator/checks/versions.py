@@ -50,11 +50,18 @@ def _ranges(entry: Entry) -> Iterator[tuple[FieldPath, str]]:
 def _range(positions: Positions, field: FieldPath, versions: str) -> Iterator[Finding]:
     if versions == "*":
         return
-    try:
-        SpecifierSet(versions)
-    except InvalidSpecifier:
+    if not _is_range(versions):
         message = f"{shown(versions)} is no version range"
         yield finding(positions, field, "versions", message, "write >=0.9.5,<=0.19.8 or *")
+
+
+def _is_range(text: str) -> bool:
+    """Whether the text is a specifier set of ordered comparisons, none of them empty."""
+    try:
+        specifiers = SpecifierSet(text)
+    except InvalidSpecifier:
+        return False
+    return all(map(str.strip, text.split(","))) and all(one.operator != "===" for one in specifiers)
 
 
 def _is_version(text: str) -> bool:
