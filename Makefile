@@ -1,4 +1,5 @@
-# make serve   the site on 127.0.0.1:8000        make test   everything that CI runs
+# make serve   the site on 127.0.0.1:8000, or where PORT=8001 says
+# make test    everything that CI runs
 # make setup   only the set-up of .venv           make site   site/
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -9,6 +10,13 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
+
+# A .venv without pip was left by a set-up that was interrupted, or by a Python that has gone: begin anew.
+ifneq ($(wildcard .venv),)
+ifneq ($(shell .venv/bin/python -c 'import pip' 2>/dev/null && echo usable),usable)
+$(shell rm -rf .venv)
+endif
+endif
 
 setup: .venv/site.stamp
 
@@ -31,7 +39,7 @@ test-setup: .venv/site.stamp .venv/test.stamp
 	@$(PY) -m tests.tools.browser
 
 serve: setup
-	@$(PY) build.py serve
+	@$(PY) build.py serve $(if $(PORT),--port '$(PORT)')
 
 site: setup
 	@$(PY) build.py build
