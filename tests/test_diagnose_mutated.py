@@ -83,6 +83,21 @@ def test_no_expression_takes_long(part: str) -> None:
     assert time.process_time() - start < OVERTIME
 
 
+ENDLESS = {
+    "one error": b"[rank1]: RuntimeError: again\n",
+    "headers": b"Traceback (most recent call last):\n",
+    "peers and errors": b"[rank1]: RuntimeError: Connection closed by peer [1]\n[rank2]: KeyError: 'x'\n",
+    "chains": b"KeyError: 'x'\n\nDuring handling of the above exception, another exception occurred:\n\n",
+}
+
+
+@pytest.mark.parametrize("lines", ENDLESS.values(), ids=ENDLESS)
+def test_no_log_takes_long(lines: bytes) -> None:
+    start = time.process_time()
+    check(lines * (4_000_000 // len(lines)))
+    assert time.process_time() - start < 5 * OVERTIME
+
+
 def test_anchored_expressions_have_no_other_alternative() -> None:
     """One that begins with ``^`` is tried at the start alone, so no ``|`` may stand outside parentheses."""
     for expression in _expressions(load_data()):

@@ -45,7 +45,7 @@ class Drip(io.RawIOBase):
 def noise(seed: int, size: int) -> bytes:
     """A log of about that size, with hits, long lines, carriage returns and bytes that are no UTF-8."""
     chance = random.Random(seed)
-    parts = []
+    parts: list[bytes] = []
     while sum(map(len, parts)) < size:
         parts.append(
             chance.choice(

@@ -18,7 +18,7 @@ BLANKS = " \t"
 OF_MESSAGES = ("peer", "witness")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Event:
     """Something that a line, or a traceback that ends in it, tells.
 

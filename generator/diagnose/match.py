@@ -26,6 +26,8 @@ class Item:
     compiled: Compiled
     needs: tuple[Compiled, ...] = ()
     unless: tuple[Compiled, ...] = ()
+    own: bool = False
+    """Whether the failing rank itself prints it."""
 
 
 @dataclass(slots=True)
@@ -51,6 +53,7 @@ def _item(row: Mapping[str, Any]) -> Item:
         _compiled(row),
         tuple(_compiled(condition) for condition in row.get("needs", ())),
         tuple(_compiled(condition) for condition in row.get("unless", ())),
+        row.get("printed_by") == "failing-rank",
     )
 
 

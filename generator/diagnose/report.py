@@ -95,13 +95,13 @@ class Reporter:
         found = self._verdict.initiating
         of_beginning = _events_of(found)
         if found is not None and found.inferred:
-            of_beginning = [each for each in self._scene.attempt.events if each.role in ("witness", "peer")]
+            of_beginning = {each for each in self._scene.attempt.events if each.role in ("witness", "peer")}
         rows: dict[str, dict[str, Any]] = {}
         for event in self._scene.attempt.events:
             for hit in event.hits:
                 if hit.item.entry is None or not hit.fits:
                     continue
-                row = self._row(event, hit, any(each is event for each in of_beginning))
+                row = self._row(event, hit, event in of_beginning)
                 before = rows.get(hit.item.id)
                 if before is None or row["score"] > before["score"]:
                     rows[hit.item.id] = row
@@ -142,7 +142,7 @@ class Reporter:
         line = self._verdict.initiating.line if self._verdict.initiating else None
         folded: dict[tuple[str, str], dict[str, Any]] = {}
         for event in self._scene.attempt.events:
-            if any(each is event for each in of_beginning) or event.line is line:
+            if event in of_beginning or event.line is line:
                 continue
             role = event.role if event.role in OF_OTHERS else "consequence" if event.role in OF_ERRORS else ""
             if not role:
@@ -253,15 +253,11 @@ def shown(text: str) -> str:
     return text[:SHOWN]
 
 
-def _events_of(found: Candidate | None) -> list[Event]:
-    """The events that are the beginning itself: its line's and those of its chain."""
+def _events_of(found: Candidate | None) -> set[Event]:
+    """The events that are the beginning itself: its line's, those like it, and those of its chain."""
     if found is None:
-        return []
-    events = list(found.alike)
-    for event in [*found.chain, *([found.event] if found.event else [])]:
-        if not any(each is event for each in events):
-            events.append(event)
-    return events
+        return set()
+    return {*found.alike, *found.chain, *([found.event] if found.event else [])}
 
 
 def _entry_match(candidates: list[dict[str, Any]], verdict: Verdict) -> str:

@@ -41,7 +41,8 @@ def _role(event: Event, knowledge: Knowledge) -> str:
 
 
 def _known(hits: list[Hit]) -> str:
-    roles = {hit.item.role for hit in hits}
+    """The role that known lines give; what the failing rank prints is nobody's word on another."""
+    roles = {hit.item.role for hit in hits if not hit.item.own}
     return next((role for role in NOT_CAUSES if role in roles), "")
 
 

@@ -14,7 +14,7 @@ NARROWEST, WIDEST = 60, 400
 BROKEN_LINES = 3
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Line:
     """A line with its prefixes taken off.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .attempts import Attempt
 from .events import Event
@@ -20,6 +21,7 @@ SAME_MOMENT = 60_000
 WEAK = {"ambiguous": 0, "wrapper": 1, "weak": 2, "numeric": 2, "plain": 3, "cut": 4}
 ROLES_OF_OTHERS = ("witness", "peer", "supervisor", "teardown", "confirmation", "death")
 PASTED_LINES = 12
+MOST_WORDS = 60
 ENDINGS = ("terminate", "what", "c-assert", "fatal-python", "aborted-shell")
 
 
@@ -48,7 +50,7 @@ class Verdict:
     missing_ranks: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass
 class Scene:
     """All that is known of the last attempt."""
 
@@ -59,6 +61,17 @@ class Scene:
     members: list[int]
     closed: bool
     knowledge: Knowledge
+
+    @cached_property
+    def words_of_rank(self) -> dict[int, list[Event]]:
+        """By rank the first of its words that it waited, or that another was gone."""
+        words: dict[int, list[Event]] = {}
+        for event in self.attempt.events:
+            if event.rank is not None and event.role in ("witness", "peer"):
+                first = words.setdefault(event.rank, [])
+                if len(first) < MOST_WORDS:
+                    first.append(event)
+        return words
 
 
 def judge(scene: Scene) -> Verdict:
@@ -142,16 +155,9 @@ def _is_consequence(event: Event, scene: Scene) -> bool:
         return event.name in ENDINGS and any(
             each.line is not None and each.line.order < event.line.order for each in scene.heard.waiting
         )
-    for other in scene.attempt.events:
-        if other.line.order >= event.line.order:
-            return False
-        if other.role in ("witness", "peer") and other.rank == event.rank and not _in_chain(other, event):
-            return True
-    return False
-
-
-def _in_chain(other: Event, event: Event) -> bool:
-    return any(each is other for each in _chain(event))
+    chain = _chain(event)
+    words = (each for each in scene.words_of_rank.get(event.rank, []) if each not in chain)
+    return any(each.line.order < event.line.order for each in words)
 
 
 def _without_echoes(own: list[Event], scene: Scene) -> list[Event]:
@@ -252,8 +258,9 @@ def _grade(
 
 def _rival(first: Event, own: list[Event], alike: list[Event], scene: Scene) -> bool:
     """Another rank's different error of its own that nothing shows to be later."""
+    same = set(alike)
     for other in own:
-        if other in alike or other.rank is None or first.rank is None or other.rank == first.rank:
+        if other in same or other.rank is None or first.rank is None or other.rank == first.rank:
             continue
         if first.line.time is not None and other.line.time is not None:
             if other.line.time - first.line.time > 1000:
