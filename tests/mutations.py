@@ -14,6 +14,7 @@ Log = list[tuple[str, bytes]]
 """Files of one run: names and bytes."""
 
 MOST_MUTATIONS = 4
+MOST_BYTES = 1 << 20
 FILLER = b"[rank%d]: 2026-11-30 09:%02d:%02d,000 INFO train: step %d loss 2.31 lr 1.0e-04\n"
 PREFIXES = (
     b"[rank3]: ", b"[default1]:", b"2: ", b" 7: ", b"(RayTrainWorker pid=4711, ip=192.0.2.7) ", b"[1,5]<stderr>:",
@@ -46,7 +47,7 @@ def mutated(log: Log, others: Sequence[Log], random: Random) -> Log:
         at = random.randrange(len(files))
         name, content = files[at]
         mutate = random.choice(MUTATIONS)
-        files[at] = (name, mutate(content, random))
+        files[at] = (name, mutate(content, random)[:MOST_BYTES])
         if random.random() < 0.1:
             other = random.choice(others)
             files.append((f"{len(files)}/{other[0][0]}", other[0][1]))

@@ -10,7 +10,7 @@ import { Reporter, shown } from "./report.js";
 import { giveRoles } from "./roles.js";
 import { Keys, Scan, scan } from "./scan.js";
 import { attribute } from "./speaker.js";
-import { judge } from "./verdict.js";
+import { judge, Scene } from "./verdict.js";
 import { hear } from "./witness.js";
 
 /** @typedef {import("./clean.js").Raw} Raw */
@@ -23,7 +23,6 @@ import { hear } from "./witness.js";
 /** @typedef {import("./report.js").Input} Input */
 /** @typedef {import("./scan.js").Scanned} Scanned */
 /** @typedef {import("./speaker.js").Line} Line */
-/** @typedef {import("./verdict.js").Scene} Scene */
 /** @typedef {import("./verdict.js").Verdict} Verdict */
 /** The parts of the bundle that a diagnosis reads. @typedef {{signatures: Row[], lines: Row[], entries: Record<string, Entry>}} Bundle */
 /** A line around the beginning, as it is shown; `chosen` is the line itself. @typedef {{number: number, text: string, chosen: boolean}} Shown */
@@ -102,7 +101,7 @@ export class Engine {
     const exits = readExits(attempt.events, statedWorld(lines, knowledge), knowledge);
     const heard = hear(attempt.events, knowledge);
     const members = membersOf(lines, exits);
-    const scene = { attempt, exits, heard, text, members, closed: exits.world > 0, knowledge };
+    const scene = new Scene({ attempt, exits, heard, text, members, knowledge });
     return { scene, verdict: judge(scene) };
   }
 }

@@ -5,8 +5,8 @@ import { LiteralFinder } from "./literals.js";
 
 /** @typedef {import("../signature.js").Template} Template */
 /** @typedef {import("./speaker.js").Line} Line */
-/** @typedef {Template & {id: string, entry?: string, role: string, needs?: Template[], unless?: Template[]}} Row */
-/** A signature of an entry, or a known line that belongs to none. @typedef {{id: string, entry: string | null, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[]}} Item */
+/** @typedef {Template & {id: string, entry?: string, role: string, printed_by?: string, needs?: Template[], unless?: Template[]}} Row */
+/** A signature of an entry, or a known line that belongs to none; `own` where the failing rank itself prints it. @typedef {{id: string, entry: string | null, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[], own: boolean}} Item */
 /** An item that matches a line, by its order; `fits` says whether its conditions hold. @typedef {{item: Item, order: number, captures: Record<string, string>, fits: boolean}} Hit */
 
 const BLOCK_BEFORE = 200;
@@ -28,6 +28,7 @@ export function itemsOf(bundle) {
     compiled: new Compiled(row),
     needs: (row.needs ?? []).map((condition) => new Compiled(condition)),
     unless: (row.unless ?? []).map((condition) => new Compiled(condition)),
+    own: row.printed_by === "failing-rank",
   }));
 }
 

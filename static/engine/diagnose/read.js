@@ -9,6 +9,7 @@
 const GZIP = [0x1f, 0x8b];
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 const MARK_BYTES = 3;
+const BUFFER_BYTES = 1024 * 1024;
 /** @type {[number[], string][]} */
 const MARKS = [
   [[0xef, 0xbb, 0xbf], "utf-8"],
@@ -37,7 +38,7 @@ export class Source {
   }
 
   /**
-   * The bytes in UTF-8. Throws a ReadError.
+   * The bytes in UTF-8; a chunk is there only until the next one is asked for. Throws a ReadError.
    * @param {(count: number) => void} [onBytes] told of the bytes of the blob as they are read
    * @returns {AsyncGenerator<Bytes>}
    */
@@ -46,9 +47,12 @@ export class Source {
     if (begins(start, ZSTD)) throw new ReadError("zstd", "is compressed with zstd, which a browser can't unpack");
     const packed = begins(start, GZIP);
     this.seekable = !packed && !MARKS.some(([mark]) => begins(start, mark));
-    const raw = chunksOf(this.blob.stream(), onBytes);
     try {
-      yield* this.seekable ? raw : decoded(packed ? unpacked(raw) : raw);
+      if (this.seekable) yield* inOneBuffer(this.blob.stream(), onBytes);
+      else {
+        const raw = chunksOf(this.blob.stream(), onBytes);
+        yield* decoded(packed ? unpacked(raw) : raw);
+      }
     } catch (error) {
       if (error instanceof ReadError || !(error instanceof Error)) throw error;
       throw new ReadError(packed ? "corrupt" : "unreadable", error.message);
@@ -68,6 +72,32 @@ async function startOf(blob) {
 /** @param {Uint8Array} bytes @param {number[]} mark */
 function begins(bytes, mark) {
   return mark.every((byte, i) => bytes[i] === byte);
+}
+
+/**
+ * The same buffer over and over, which is a third quicker where the browser can do that.
+ * @param {ReadableStream<Bytes>} stream @param {(count: number) => void} onBytes
+ * @returns {AsyncGenerator<Bytes>}
+ */
+async function* inOneBuffer(stream, onBytes) {
+  let reader;
+  try {
+    reader = stream.getReader({ mode: "byob" });
+  } catch {
+    yield* chunksOf(stream, onBytes);
+    return;
+  }
+  try {
+    for (let buffer = new ArrayBuffer(BUFFER_BYTES); ; ) {
+      const { value, done } = await reader.read(new Uint8Array(buffer));
+      if (done || value === undefined) return;
+      onBytes(value.length);
+      yield value;
+      buffer = value.buffer;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
 
 /** @param {ReadableStream<Bytes>} stream @param {(count: number) => void} [onBytes] @returns {AsyncGenerator<Bytes>} */

@@ -45,9 +45,9 @@ function roleOf(event, knowledge) {
   }
 }
 
-/** @param {Hit[]} hits */
+/** The role that known lines give; what the failing rank prints is nobody's word on another. @param {Hit[]} hits */
 function knownOf(hits) {
-  return NOT_CAUSES.find((role) => hits.some((hit) => hit.item.role === role)) ?? "";
+  return NOT_CAUSES.find((role) => hits.some(({ item }) => item.role === role && !item.own)) ?? "";
 }
 
 /** @param {Event} event @param {string} known @param {Knowledge} knowledge */

@@ -276,18 +276,19 @@ class Ring extends Union {
   keep(window, end) {
     const start = Math.max(this.taken, end - RING);
     if (start < end) this.put(window.piece(start, end));
-    while (this.size > RING) this.drop(this.size - RING);
+    while (this.size - this.pieces[0]?.content.length >= RING) {
+      this.size -= this.pieces[0].content.length;
+      this.pieces.shift();
+    }
   }
 
-  /** @param {number} count */
-  drop(count) {
-    const oldest = this.pieces[0];
-    this.size -= Math.min(count, oldest.content.length);
-    if (count >= oldest.content.length) this.pieces.shift();
-    else {
-      const feeds = oldest.feeds + feedsIn(oldest.content, 0, count);
-      this.pieces[0] = { start: oldest.start + count, feeds, content: oldest.content.subarray(count) };
-    }
+  /** The pieces without what is too much of the oldest. */
+  last() {
+    const [oldest, ...others] = this.pieces;
+    const count = this.size - RING;
+    if (count <= 0) return this.pieces;
+    const feeds = oldest.feeds + feedsIn(oldest.content, 0, count);
+    return [{ start: oldest.start + count, feeds, content: oldest.content.subarray(count) }, ...others];
   }
 }
 
@@ -329,7 +330,7 @@ class Keeper {
 
   /** What is kept, in order, without what is kept twice, pieces that touch joined. @returns {Piece[]} */
   pieces() {
-    const kept = [...this.full.pieces, ...this.each.pieces, ...this.ring.pieces, ...this.tail];
+    const kept = [...this.full.pieces, ...this.each.pieces, ...this.ring.last(), ...this.tail];
     kept.sort((a, b) => a.start - b.start || endOf(b) - endOf(a));
     /** @type {Piece[][]} */
     const runs = [];

@@ -21,7 +21,7 @@ import { infer } from "./witness.js";
 /** @typedef {import("./witness.js").Testimony} Testimony */
 /** A code with its parameters. @typedef {[string, Record<string, string | number>]} Why */
 /** The answer before it is put into words. @typedef {{grade: string, initiating: Candidate | null, missing: string, missingRanks: number[]}} Verdict */
-/** All that is known of the last attempt. @typedef {{attempt: Attempt, exits: Exits, heard: Testimony, text: Text, members: number[], closed: boolean, knowledge: Knowledge}} Scene */
+/** @typedef {{attempt: Attempt, exits: Exits, heard: Testimony, text: Text, members: number[], knowledge: Knowledge}} Told */
 
 const OWN = ["cause", "local"];
 const KILLS = [-9];
@@ -37,8 +37,39 @@ const WEAK = new Map([
 ]);
 const ROLES_OF_OTHERS = ["witness", "peer", "supervisor", "teardown", "confirmation", "death"];
 const PASTED_LINES = 12;
+const MOST_WORDS = 60;
 const ENDINGS = ["terminate", "what", "c-assert", "fatal-python", "aborted-shell"];
 const LONGEST_CHAIN = 50;
+
+/** All that is known of the last attempt. */
+export class Scene {
+  /** @param {Told} told */
+  constructor({ attempt, exits, heard, text, members, knowledge }) {
+    this.attempt = attempt;
+    this.exits = exits;
+    this.heard = heard;
+    this.text = text;
+    this.members = members;
+    /** Whether the number of members is stated. */
+    this.closed = exits.world > 0;
+    this.knowledge = knowledge;
+    /** By rank the first of its words that it waited, or that another was gone. */
+    this.wordsOfRank = wordsOfRank(attempt.events);
+  }
+}
+
+/** @param {Event[]} events */
+function wordsOfRank(events) {
+  /** @type {Map<number, Event[]>} */
+  const words = new Map();
+  for (const event of events) {
+    if (event.rank === null || !["witness", "peer"].includes(event.role)) continue;
+    const first = words.get(event.rank) ?? [];
+    if (first.length < MOST_WORDS) first.push(event);
+    words.set(event.rank, first);
+  }
+  return words;
+}
 
 /** Something that may have started it; `line` is null where only the rank is inferred. */
 export class Candidate {
@@ -141,12 +172,9 @@ function isConsequence(event, scene) {
     const ends = ENDINGS.includes(event.name);
     return ends && scene.heard.waiting.some(({ line }) => line.order < event.line.order);
   }
-  for (const other of scene.attempt.events) {
-    if (other.line.order >= event.line.order) return false;
-    const waited = ["witness", "peer"].includes(other.role) && other.rank === event.rank;
-    if (waited && !chainOf(event).includes(other)) return true;
-  }
-  return false;
+  const chain = chainOf(event);
+  const words = scene.wordsOfRank.get(event.rank) ?? [];
+  return words.some((each) => !chain.includes(each) && each.line.order < event.line.order);
 }
 
 /** Without errors of helper threads, where something better is there. @param {Event[]} errors */
