@@ -11,6 +11,8 @@ except ModuleNotFoundError as error:
         f"build.py: {error.name} is not installed; run 'make setup', then .venv/bin/python", file=sys.stderr
     )
     sys.exit(2)
+except KeyboardInterrupt:
+    sys.exit(130)
 
 if __name__ == "__main__":
     main()

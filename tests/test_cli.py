@@ -401,6 +401,15 @@ def test_a_reader_that_goes_away_gets_no_traceback() -> None:
     assert done.returncode == 1
 
 
+def test_an_interrupt_while_it_loads_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "generator").mkdir()
+    (tmp_path / "generator/cli.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    shutil.copy(ROOT / "build.py", tmp_path)
+    command = [sys.executable, str(tmp_path / "build.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_an_output_that_is_full_is_one_line() -> None:
     if not os.path.exists("/dev/full"):
         return

@@ -119,6 +119,16 @@ def test_an_error_in_one_entry_leaves_the_others(content: Path) -> None:
     assert {finding.path for finding in findings} == {f"content/{SHORT}"}
 
 
+@pytest.mark.parametrize("file", ["families", "phases", "systems", "tags"])
+def test_an_error_in_the_taxonomy_is_told_once(content: Path, file: str) -> None:
+    path = content / f"taxonomy/{file}.yaml"
+    path.write_text(path.read_text().replace("- id: ", "- ids: ", 1))
+    # What others say by names that could not be read is not called wrong.
+    assert {finding.path for finding in examine(content)[1]} == {f"content/taxonomy/{file}.yaml"}
+    path.unlink()
+    assert [finding.code for finding in examine(content)[1]] == ["missing-file"]
+
+
 def test_what_the_system_refuses_is_a_finding(content: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Path, *arguments: object) -> object:
         raise PermissionError(13, "Permission denied", str(self))

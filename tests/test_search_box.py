@@ -111,6 +111,12 @@ def test_markup_in_a_text_stays_text(page: Page, address: str) -> None:
     assert page.locator("#search-results img, #search-results b").count() == 0
 
 
+def test_what_is_no_word_finds_nothing(page: Page, address: str) -> None:
+    page.goto(address + "about/")
+    ask(page, "a" * 5000)
+    expect(page.get_by_role("status")).to_have_text("Nothing found.")
+
+
 def test_a_search_that_cannot_load_says_so(page: Page, address: str) -> None:
     def refuse(route: Route) -> None:
         route.fulfill(status=204)

@@ -10,7 +10,7 @@ from ..finding import Explanation, Finding, shown
 from ..model import Hub
 from ..validate import did_you_mean
 from .report import finding
-from .sections import hub_sections
+from .sections import hub_sections, is_whole
 
 CODES: Mapping[str, Explanation] = {
     "hub-phases": Explanation("A hub is a table of all phases of the taxonomy, each once, in their order."),
@@ -18,6 +18,8 @@ CODES: Mapping[str, Explanation] = {
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
+    if not is_whole(catalogue.content, "phases"):
+        return
     for hub, positions in hub_sections(catalogue.content):
         yield from _check_hub(hub, positions, list(catalogue.phases))
 

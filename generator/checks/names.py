@@ -10,7 +10,7 @@ from ..finding import Explanation, Finding, shown
 from ..model import Entry
 from ..validate import did_you_mean
 from .report import finding
-from .sections import hub_sections, line_sections
+from .sections import hub_sections, is_whole, line_sections
 
 CODES: Mapping[str, Explanation] = {
     "unknown-name": Explanation(
@@ -41,20 +41,24 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
 
 
 class _Known:
-    """The taxonomy's names by what they name."""
+    """The taxonomy's names by what they name, where it could be read."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self.names: Mapping[str, Iterable[str]] = {
-            "family": catalogue.families,
-            "phase": catalogue.phases,
-            "system": catalogue.systems,
-            "tag": catalogue.tags,
+        lists: Mapping[str, tuple[str, Iterable[str]]] = {
+            "family": ("families", catalogue.families),
+            "phase": ("phases", catalogue.phases),
+            "system": ("systems", catalogue.systems),
+            "tag": ("tags", catalogue.tags),
         }
+        content = catalogue.content
+        self.names = {what: names for what, (file, names) in lists.items() if is_whole(content, file)}
 
     def look_up(
         self, positions: Positions, what: str, used: Iterable[tuple[FieldPath, str]]
     ) -> Iterator[Finding]:
-        names = self.names[what]
+        names = self.names.get(what)
+        if names is None:
+            return
         for field, name in used:
             if name not in names:
                 hint = did_you_mean(name, names) or "see content/taxonomy"

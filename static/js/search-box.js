@@ -15,6 +15,7 @@ const WAIT_MS = 120;
 const SHOWN = 8;
 const FULL_TEXT_WORDS = 12;
 const FULL_TEXT_SHOWN = 5;
+const LONGEST_WORD = 80;
 const SHOWN_IN_BOX = 1000;
 const NOTHING_FOUND =
   "Paste the line of the first error itself, or try two or three telling words of it. Or look through ";
@@ -93,7 +94,8 @@ function tellingWords({ finder, wordsOf }, text) {
   const weights = new Map();
   for (const word of text.slice(0, 20_000).match(/[A-Za-z0-9_][A-Za-z0-9_.-]*/g) ?? []) {
     const bare = word.replace(/[._-]+$/, "");
-    if (weights.has(bare)) continue;
+    // Of what is no word, Pagefind would take the beginning.
+    if (weights.has(bare) || bare.length > LONGEST_WORD) continue;
     const stems = wordsOf(bare);
     if (stems.length > 0) weights.set(bare, Math.max(...stems.map((stem) => finder.most(stem, finder.rarest))));
   }
