@@ -1,10 +1,11 @@
 # make serve   the site on 127.0.0.1:8000, or where PORT=8001 says
 # make test    everything that CI runs
 # make setup   only the set-up of .venv           make site   site/
+# make soak    the long tests                     make bench  speed and memory of diagnose
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: setup serve site test test-setup lint format lock clean
+.PHONY: setup serve site test test-setup lint soak bench format lock clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
@@ -52,6 +53,14 @@ lint: test-setup
 
 test: lint
 	@$(PY) -m pytest
+
+soak: test-setup
+	@$(PY) -m pytest -m soak
+	@$(PY) -m tests.soak_twins 10000
+
+bench: test-setup
+	@$(PY) bench/diagnose.py 1
+	@$(PY) bench/worker.py 1
 
 format: test-setup
 	@$(PY) -m ruff format .
