@@ -4,7 +4,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two r
 
     python repro.py fail       a module owns nothing but a parameter of zero elements
     python repro.py copied     a new parameter was made from the data of a partitioned one: empty without looking so
-    python repro.py companion  the empty parameter shares its module with a real one: no error
+    python repro.py companion  the empty parameter shares its module with a real one: torch.cat() fails
     python repro.py buffer     the empty parameter became a buffer: no error
     python repro.py fix        the copy is made inside GatheredParameters: no error, right size
     python repro.py replaced   the look-alike: a parameter replaced under a running engine has no ds_status
