@@ -29,7 +29,9 @@ DS_CONFIG = {
 def save_small_model(folder):
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    config = GPT2Config(vocab_size=64, n_positions=16, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    config = GPT2Config(
+        vocab_size=64, n_positions=16, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+    )
     GPT2LMHeadModel(config).save_pretrained(folder)
 
 
@@ -42,7 +44,11 @@ def arguments():
 def load(mode, folder):
     from transformers import AutoModelForCausalLM
 
-    extra = {"fail": {"device_map": "auto"}, "low": {"low_cpu_mem_usage": True}, "negative": {"device_map": -1}}
+    extra = {
+        "fail": {"device_map": "auto"},
+        "low": {"low_cpu_mem_usage": True},
+        "negative": {"device_map": -1},
+    }
     return AutoModelForCausalLM.from_pretrained(folder, **extra.get(mode, {}))
 
 

@@ -31,7 +31,11 @@ def partitioned_model():
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
     )
     with deepspeed.zero.Init(config_dict_or_path=DS_CONFIG):
         return LlamaForCausalLM(config)
@@ -42,10 +46,16 @@ def prepare(mode, model):
     if mode == "fail":
         model.config.vocab_size = embedding.weight.shape[0]
     elif mode == "check":
-        print(f"weight.shape[0] {embedding.weight.shape[0]}, num_embeddings {embedding.num_embeddings}", flush=True)
+        print(
+            f"weight.shape[0] {embedding.weight.shape[0]}, num_embeddings {embedding.num_embeddings}",
+            flush=True,
+        )
     elif mode in ("fix", "labels"):
         model.resize_token_embeddings(WITH_NEW_TOKEN, mean_resizing=False)
-        print(f"config.vocab_size {model.config.vocab_size}, num_embeddings {embedding.num_embeddings}", flush=True)
+        print(
+            f"config.vocab_size {model.config.vocab_size}, num_embeddings {embedding.num_embeddings}",
+            flush=True,
+        )
 
 
 def main():

@@ -79,7 +79,9 @@ def main():
             engine.step()
         if engine.global_rank == 0:
             print(f"step {step} done", flush=True)
-    print(f"[rank{engine.global_rank}] {mode}: {STEPS} steps with deepspeed {deepspeed.__version__}", flush=True)
+    print(
+        f"[rank{engine.global_rank}] {mode}: {STEPS} steps with deepspeed {deepspeed.__version__}", flush=True
+    )
     torch.distributed.destroy_process_group()
 
 

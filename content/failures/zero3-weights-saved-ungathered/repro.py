@@ -20,7 +20,9 @@ import tempfile
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 
 MODES = ("fail", "report", "partial", "refused", "fix", "gather", "reverse")
-WIDTH = 400  # 400 x 400 weights are over the default persistence threshold of 100,000 elements, biases are under
+WIDTH = (
+    400  # 400 x 400 weights are over the default persistence threshold of 100,000 elements, biases are under
+)
 
 
 def build():
@@ -92,7 +94,9 @@ def load(mode, path):
     fresh = build()
     before = fresh[0].weight.clone()
     fresh.load_state_dict(state)
-    print(f"{mode}: loads; weights differ from the untrained ones: {not torch.equal(before, fresh[0].weight)}")
+    print(
+        f"{mode}: loads; weights differ from the untrained ones: {not torch.equal(before, fresh[0].weight)}"
+    )
 
 
 def main():
