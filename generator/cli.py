@@ -282,8 +282,7 @@ def find_command(
     from .find import Finder
 
     if text is None or text == "-":
-        if sys.stdin is None:
-            raise Problem("standard input is closed; give the text as an argument")
+        _require_standard_input()
         text = sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
     found = Finder(_bundle(content)).find(text, number)
     if as_json:
@@ -296,6 +295,11 @@ def find_command(
     elif not quiet and all(one.how != "signature" for one in found):
         typer.echo("no known message stands in this text; these entries share words with it", err=True)
     return 0
+
+
+def _require_standard_input() -> None:
+    if sys.stdin is None:
+        raise Problem("standard input is closed; name what to read as an argument")
 
 
 @app.command(name="diagnose")
@@ -312,6 +316,8 @@ def diagnose_command(
     """Read logs and say who started it: the line, the rank, what to do next."""
     from .diagnose.command import diagnose
 
+    if not files or "-" in files:
+        _require_standard_input()
     printed, code = diagnose(
         files or [], _bundle(content), "json" if as_json else fmt, lambda text: typer.echo(text, err=True)
     )

@@ -358,7 +358,7 @@ def test_find_says_where_no_message_is_known(capsys: Captured) -> None:
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("command", [["find"], ["new", "nan-loss", "--system", "pytorhc"]])
+@pytest.mark.parametrize("command", [["find"], ["diagnose"], ["new", "nan-loss", "--system", "pytorhc"]])
 def test_a_closed_standard_input_is_one_line(command: list[str], content: Path) -> None:
     line = [sys.executable, str(ROOT / "build.py"), *command, "--content", str(content)]
     done = subprocess.run(
