@@ -11,6 +11,8 @@ TAIL_BYTES = 8 * 1024
 _ESCAPE = re.compile(
     "\x1b\\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\\\)?|\x1b[ -/]?[0-~]?"
 )
+# What is left of a colour where a terminal, an editor or a log viewer wrote the escape as text.
+_WRITTEN_OUT = re.compile("(?:ESC|\\^\\[|\\\\x1b|\\\\033|\\\\u001b|\ufffd)\\[[0-9;]{0,16}m")
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f\ufeff]")
 
 
@@ -38,4 +40,6 @@ def clean(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
+    if "m" in text and "[" in text:
+        text = _WRITTEN_OUT.sub("", text)
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text

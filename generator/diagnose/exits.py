@@ -9,6 +9,16 @@ from .knowledge import Knowledge
 
 SIGTERM = -15
 ENDED_FROM_OUTSIDE = (-1, -2, -15)
+SLURM_ENDS = (
+    "slurm-cancelled",
+    "slurm-signal",
+    "slurm-task-failure",
+    "srun-aborting",
+    "srun-ending",
+    "srun-forcing",
+)
+"""Lines after which a task that srun tells killed was killed by Slurm."""
+SRUN_KILLED = ("srun-killed", "srun-killed-many")
 
 
 @dataclass(slots=True)
@@ -47,9 +57,12 @@ def read_exits(events: list[Event], world: int, knowledge: Knowledge) -> Exits:
     for event in events:
         for hit in event.hits:
             _tie(event, hit.captures, found, knowledge)
+    ending: set[int] = set()
     for event in events:
+        if any(hit.item.id in SLURM_ENDS for hit in event.hits):
+            ending.add(event.line.file)
         if event.role in ("supervisor", "confirmation", "teardown", "death"):
-            _read(event, found, knowledge)
+            _read(event, event.line.file in ending, found, knowledge)
     _read_summary(events, found)
     for each in found.exits:
         if each.pid is not None and each.pid in found.rank_of_pid:
@@ -86,7 +99,8 @@ def _read_summary(events: list[Event], found: Exits) -> None:
                 rank = None
 
 
-def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
+def _read(event: Event, ending: bool, found: Exits, knowledge: Knowledge) -> None:
+    """Notes the exit that a line tells. ``ending``: Slurm had told before that it ends the step."""
     if event.role == "death":
         signal = knowledge.signals_of_errors[event.name]
         found.exits.append(Exit(event, -signal, event.rank, event.line.pid))
@@ -99,6 +113,7 @@ def _read(event: Event, found: Exits, knowledge: Knowledge) -> None:
         if code is None:
             continue
         ended = Exit(event, code, whole(captures.get("rank")), whole(captures.get("pid")))
+        ended.victim = ending and hit.item.id in SRUN_KILLED
         _place(ended, event, captures, found, knowledge)
         found.exits.append(ended)
         return

@@ -87,7 +87,7 @@ def judge(scene: Scene) -> Verdict:
         return death
     weak = _weak(scene)
     inferred = infer(scene.heard, scene.members, scene.closed)
-    if weak is not None and (inferred is None or not _waited_before(scene, weak)):
+    if weak is not None and not _waited_before(scene, weak):
         return weak
     if inferred is not None:
         return _inferred(inferred)
@@ -183,14 +183,20 @@ def _explain(candidate: Candidate, scene: Scene) -> None:
 
 
 def _line_that_explains(rule: Explains, event: Event, scene: Scene) -> Line | None:
-    """The first such line before the event in its file: an error's, or else one that is no line of code."""
+    """The first such line before the event in its file: an error's, or else one that is no line of code.
+
+    What tells of another's death explains nothing.
+    """
     for each in scene.attempt.events:
         earlier = each.line.order < event.line.order and each.role not in ROLES_OF_OTHERS
         if earlier and _may_explain(each.line, event) and rule.first.search(each.line.text):
             return each.line
+    of_others = {each.line.order for each in scene.attempt.events if each.role in ROLES_OF_OTHERS}
     start = scene.attempt.starts.get(event.line.file, 0)
     for line in scene.text.lines[start : event.line.order]:
-        if _may_explain(line, event) and line.body[:2] != "  " and rule.first.search(line.text):
+        if line.order in of_others or line.body[:2] == "  ":
+            continue
+        if _may_explain(line, event) and rule.first.search(line.text):
             return line
     return None
 
@@ -335,7 +341,7 @@ def _death(scene: Scene) -> Verdict | None:
         return Verdict("suspected", candidate, _missing_of(first), ranks)
     candidate.ranks = ranks
     grade = "supported" if ranks and not _waited_for_others(first, scene) else "suspected"
-    if not first.named and not ranks:
+    if not first.named and not ranks and scene.knowledge.single["last_local"].search(first.event.line.text):
         candidate.why.append(("launcher-names-last-rank", {}))
     return Verdict(grade, candidate, _missing_of(first), ranks)
 
@@ -385,11 +391,15 @@ def _question(scene: Scene) -> Verdict | None:
 
 
 def _waited_before(scene: Scene, weak: Verdict) -> bool:
-    """Whether a rank had told that it waited before the weak line."""
+    """Whether a rank had told before the weak line that it waited, or that another was gone.
+
+    A traceback that is cut in a barrier tells no such thing: what ended it may have come from there.
+    """
     if weak.initiating is None or weak.initiating.line is None:
         return True
     order = weak.initiating.line.order
-    return any(each.role in ("witness", "peer") and each.line.order < order for each in scene.attempt.events)
+    words = (each for each in scene.attempt.events if each.role in ("witness", "peer"))
+    return any(each.kind != "cut" and each.line.order < order for each in words)
 
 
 def _inferred(inferred: Inference) -> Verdict:

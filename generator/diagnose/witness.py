@@ -10,6 +10,7 @@ from .knowledge import Knowledge
 from .speaker import Line
 
 STORE = ("store-", "rendezvous-")
+BARRIER = "monitored-barrier-other"
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class Testimony:
     named: list[int] = field(default_factory=list)
     innocent: list[int] = field(default_factory=list)
     store: bool = False
+    barrier: bool = False
     witnesses: int = 0
     reports: int = 0
 
@@ -94,6 +96,8 @@ def _hear(event: Event, knowledge: Knowledge, heard: Testimony) -> None:
         heard.innocent.append(rank)
     if event.role in ("witness", "peer") and any(hit.item.id.startswith(STORE) for hit in event.hits):
         heard.store = True
+    if event.role in ("witness", "peer") and any(hit.item.id == BARRIER for hit in event.hits):
+        heard.barrier = True
     _hear_watchdog(event, text, rank, group, knowledge, heard)
     _hear_names(text, knowledge, heard)
 
@@ -147,6 +151,8 @@ def infer(heard: Testimony, members: list[int], closed: bool) -> Inference | Non
         return _from_waiting(heard, members, closed)
     if heard.store and 0 not in heard.innocent:
         return Inference([0], "store-host", "log-of-rank")
+    if heard.barrier and 0 not in heard.innocent:
+        return Inference([0], "barrier-head", "log-of-rank")
     return _from_silence(heard.innocent, members) if heard.innocent else None
 
 

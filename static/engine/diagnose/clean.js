@@ -8,6 +8,8 @@ const TAIL_BYTES = 8 * 1024;
 
 const ESCAPE =
   /\x1b\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)?|\x1b[ -/]?[0-~]?/gu;
+// What is left of a colour where a terminal, an editor or a log viewer wrote the escape as text.
+const WRITTEN_OUT = /(?:ESC|\^\[|\\x1b|\\033|\\u001b|\ufffd)\[[0-9;]{0,16}m/gu;
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f\ufeff]/g;
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -29,5 +31,6 @@ export function cut(content) {
 /** The text that a terminal would have shown, bytes that are no UTF-8 replaced by U+FFFD. @param {Uint8Array} content */
 export function clean(content) {
   const text = DECODER.decode(content);
-  return (text.includes("\x1b") ? text.replace(ESCAPE, "") : text).replace(CONTROL, "");
+  const plain = text.includes("\x1b") ? text.replace(ESCAPE, "") : text;
+  return plain.replace(WRITTEN_OUT, "").replace(CONTROL, "");
 }

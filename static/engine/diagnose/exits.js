@@ -10,6 +10,12 @@
 
 const SIGTERM = -15;
 const ENDED_FROM_OUTSIDE = [-1, -2, -15];
+/** Lines after which a task that srun tells killed was killed by Slurm. */
+const SLURM_ENDS = [
+  ...["slurm-cancelled", "slurm-signal", "slurm-task-failure"],
+  ...["srun-aborting", "srun-ending", "srun-forcing"],
+];
+const SRUN_KILLED = ["srun-killed", "srun-killed-many"];
 /** @type {Map<string, number>} */
 const SRUN_CODES = new Map([
   ["srun-killed", -9],
@@ -49,8 +55,12 @@ export function readExits(events, world, knowledge) {
   for (const event of events) {
     for (const hit of event.hits) tie(event, hit.captures, found, knowledge);
   }
+  const ending = new Set();
   for (const event of events) {
-    if (["supervisor", "confirmation", "teardown", "death"].includes(event.role)) read(event, found, knowledge);
+    if (event.hits.some(({ item }) => SLURM_ENDS.includes(item.id))) ending.add(event.line.file);
+    if (["supervisor", "confirmation", "teardown", "death"].includes(event.role)) {
+      read(event, ending.has(event.line.file), found, knowledge);
+    }
   }
   readSummary(events, found);
   for (const each of found.exits) {
@@ -92,8 +102,12 @@ function readSummary(events, found) {
   }
 }
 
-/** @param {Event} event @param {Exits} found @param {Knowledge} knowledge */
-function read(event, found, knowledge) {
+/**
+ * Notes the exit that a line tells.
+ * @param {Event} event @param {boolean} ending Slurm had told before that it ends the step
+ * @param {Exits} found @param {Knowledge} knowledge
+ */
+function read(event, ending, found, knowledge) {
   if (event.role === "death") {
     const code = -(knowledge.signalsOfErrors.get(event.name) ?? 0);
     found.exits.push({ event, code, rank: event.rank, pid: event.line.pid, victim: false, named: true });
@@ -105,6 +119,7 @@ function read(event, found, knowledge) {
     if (code === null) continue;
     /** @type {Exit} */
     const ended = { event, code, rank: whole(captures.rank), pid: whole(captures.pid), victim: false, named: true };
+    ended.victim = ending && SRUN_KILLED.includes(item.id);
     place(ended, captures, found, knowledge);
     found.exits.push(ended);
     return;

@@ -100,7 +100,7 @@ export function judge(scene) {
   if (told !== null) return told;
   const faint = weak(scene);
   const inferred = infer(scene.heard, scene.members, scene.closed);
-  if (faint !== null && (inferred === null || !waitedBefore(scene, faint))) return faint;
+  if (faint !== null && !waitedBefore(scene, faint)) return faint;
   if (inferred !== null) return fromInference(inferred);
   return exitOnly(scene) ?? nothing(scene);
 }
@@ -204,6 +204,7 @@ function explain(candidate, scene) {
 
 /**
  * The first such line before the event in its file: an error's, or else one that is no line of code.
+ * What tells of another's death explains nothing.
  * @param {Explains} rule @param {Event} event @param {Scene} scene
  */
 function lineThatExplains(rule, event, scene) {
@@ -211,9 +212,12 @@ function lineThatExplains(rule, event, scene) {
     const earlier = line.order < event.line.order && !ROLES_OF_OTHERS.includes(role);
     if (earlier && mayExplain(line, event) && rule.first.test(line.text)) return line;
   }
+  const told = scene.attempt.events.filter(({ role }) => ROLES_OF_OTHERS.includes(role));
+  const ofOthers = new Set(told.map(({ line }) => line.order));
   const start = scene.attempt.starts.get(event.line.file) ?? 0;
   for (const line of scene.text.lines.slice(start, event.line.order)) {
-    if (mayExplain(line, event) && !line.body.startsWith("  ") && rule.first.test(line.text)) return line;
+    if (ofOthers.has(line.order) || line.body.startsWith("  ")) continue;
+    if (mayExplain(line, event) && rule.first.test(line.text)) return line;
   }
   return null;
 }
@@ -351,7 +355,10 @@ function death(scene) {
     return verdict("suspected", candidate, missingOf(first), ranks);
   }
   const supported = ranks.length > 0 && !waitedForOthers(first, scene);
-  if (!first.named && ranks.length === 0) candidate.why.push(["launcher-names-last-rank", {}]);
+  const { last_local } = scene.knowledge.single;
+  if (!first.named && ranks.length === 0 && last_local.test(first.event.line.text)) {
+    candidate.why.push(["launcher-names-last-rank", {}]);
+  }
   return verdict(supported ? "supported" : "suspected", candidate, missingOf(first), ranks);
 }
 
@@ -403,13 +410,16 @@ function question(scene) {
   return verdict("suspected", new Candidate(asked, null, ranks, "cause", ["pasted-line", {}]), "launcher-output");
 }
 
-/** Whether a rank had told that it waited before the weak line. @param {Scene} scene @param {Verdict} faint */
+/**
+ * Whether a rank had told before the weak line that it waited, or that another was gone. A traceback that is cut
+ * in a barrier tells no such thing: what ended it may have come from there.
+ * @param {Scene} scene @param {Verdict} faint
+ */
 function waitedBefore(scene, faint) {
   const line = faint.initiating?.line ?? null;
   if (line === null) return true;
-  return scene.attempt.events.some(
-    (each) => ["witness", "peer"].includes(each.role) && each.line.order < line.order,
-  );
+  const words = scene.attempt.events.filter(({ role }) => ["witness", "peer"].includes(role));
+  return words.some((each) => each.kind !== "cut" && each.line.order < line.order);
 }
 
 /** @param {Inference} inferred */

@@ -14,6 +14,7 @@ import { whole } from "./exits.js";
 /** Whom the testimony points at: ranks, how it is known, and what is missing to be sure. @typedef {{ranks: number[], code: string, missing: string, firm: boolean, line: Line | null}} Inference */
 
 const STORE = ["store-", "rendezvous-"];
+const BARRIER = "monitored-barrier-other";
 
 /** All that waiting and surviving ranks told; `innocent` are those who told. */
 export class Testimony {
@@ -27,6 +28,7 @@ export class Testimony {
     /** @type {number[]} */
     this.innocent = [];
     this.store = false;
+    this.barrier = false;
     this.witnesses = 0;
     this.reports = 0;
   }
@@ -69,6 +71,7 @@ function hearOne(event, knowledge, heard) {
   if (survived && rank !== null && !heard.innocent.includes(rank)) heard.innocent.push(rank);
   const ofStore = event.hits.some((hit) => STORE.some((start) => hit.item.id.startsWith(start)));
   if (survived && ofStore) heard.store = true;
+  if (survived && event.hits.some((hit) => hit.item.id === BARRIER)) heard.barrier = true;
   if (rank !== null) hearWatchdog(event, text, rank, group, knowledge, heard);
   hearNames(text, knowledge, heard);
 }
@@ -126,6 +129,7 @@ export function infer(heard, members, closed) {
   if (heard.named.length > 0) return inference(sorted(heard.named), "named-by-witness", "log-of-rank");
   if (heard.waiting.length > 0) return fromWaiting(heard, members, closed);
   if (heard.store && !heard.innocent.includes(0)) return inference([0], "store-host", "log-of-rank");
+  if (heard.barrier && !heard.innocent.includes(0)) return inference([0], "barrier-head", "log-of-rank");
   return heard.innocent.length > 0 ? fromSilence(heard.innocent, members) : null;
 }
 
