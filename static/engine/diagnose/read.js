@@ -9,7 +9,6 @@
 const GZIP = [0x1f, 0x8b];
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 const MARK_BYTES = 3;
-const BUFFER_BYTES = 1024 * 1024;
 /** @type {[number[], string][]} */
 const MARKS = [
   [[0xef, 0xbb, 0xbf], "utf-8"],
@@ -38,7 +37,7 @@ export class Source {
   }
 
   /**
-   * The bytes in UTF-8; a chunk is there only until the next one is asked for. Throws a ReadError.
+   * The bytes in UTF-8. Throws a ReadError.
    * @param {(count: number) => void} [onBytes] told of the bytes of the blob as they are read
    * @returns {AsyncGenerator<Bytes>}
    */
@@ -47,12 +46,9 @@ export class Source {
     if (begins(start, ZSTD)) throw new ReadError("zstd", "is compressed with zstd, which a browser can't unpack");
     const packed = begins(start, GZIP);
     this.seekable = !packed && !MARKS.some(([mark]) => begins(start, mark));
+    const raw = chunksOf(this.blob.stream(), onBytes);
     try {
-      if (this.seekable) yield* inOneBuffer(this.blob.stream(), onBytes);
-      else {
-        const raw = chunksOf(this.blob.stream(), onBytes);
-        yield* decoded(packed ? unpacked(raw) : raw);
-      }
+      yield* this.seekable ? raw : decoded(packed ? unpacked(raw) : raw);
     } catch (error) {
       if (error instanceof ReadError || !(error instanceof Error)) throw error;
       throw new ReadError(packed ? "corrupt" : "unreadable", error.message);
@@ -75,32 +71,10 @@ function begins(bytes, mark) {
 }
 
 /**
- * The same buffer over and over, which is a third quicker where the browser can do that.
- * @param {ReadableStream<Bytes>} stream @param {(count: number) => void} onBytes
+ * The stream's chunks. No BYOB reader: Chromium 156 stalls in files of 4 GB with one.
+ * @param {ReadableStream<Bytes>} stream @param {(count: number) => void} [onBytes]
  * @returns {AsyncGenerator<Bytes>}
  */
-async function* inOneBuffer(stream, onBytes) {
-  let reader;
-  try {
-    reader = stream.getReader({ mode: "byob" });
-  } catch {
-    yield* chunksOf(stream, onBytes);
-    return;
-  }
-  try {
-    for (let buffer = new ArrayBuffer(BUFFER_BYTES); ; ) {
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      if (done || value === undefined) return;
-      onBytes(value.length);
-      yield value;
-      buffer = value.buffer;
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
-}
-
-/** @param {ReadableStream<Bytes>} stream @param {(count: number) => void} [onBytes] @returns {AsyncGenerator<Bytes>} */
 async function* chunksOf(stream, onBytes = () => {}) {
   const reader = stream.getReader();
   try {
