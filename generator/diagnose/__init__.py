@@ -37,16 +37,18 @@ The verdict takes the first of these that there is:
    consequence. Of exceptions that hang together the last one with such a role speaks; one that an entry's
    signature names goes before. A line that explains it (a compiler's error before the build's) takes its
    place. An error of a rank that had told before that it waited, or that another was gone, is a
-   consequence. The same error on several ranks (equal letters at the beginning) is symmetric, and nobody
+   consequence, and so is a launcher's after it told how a worker ended. The same error on several ranks (equal letters at the beginning) is symmetric, and nobody
    is to blame. Established, unless another rank has a different error that nothing shows to be later, or
    a timeout was told before and nothing tells whose error it is: then suspected.
 2. **The scheduler's or the kernel's word** (confirmation): supported.
 3. **A death by a signal** that no launcher sent: supported with its rank, else suspected. SIGABRT counts
-   only where nobody waited: it is how a watchdog ends its process.
+   only where nobody waited: it is how a watchdog ends its process. A task that srun tells killed after
+   Slurm told that it ends the step died of that.
 4. **A weak line** (ambiguous NCCL error, wrapper, logger's error, not finite loss, plain complaint, the
    end of a cut traceback), where nobody had waited before it: suspected.
 5. **Testimony**: who is named by a witness; who ran another operation at the same step; who had not begun
-   the step of the others; who alone is silent; rank 0 where nobody reached the store. Suspected, and
+   the step of the others; who alone is silent; rank 0 where nobody reached the store,
+   or where it gave no answer in a barrier. Suspected, and
    supported where every member's status is known. The line is null.
 6. **An exit code alone**: suspected with its rank.
 7. Something failed, but none of these: undecided. Nothing failed: clean.

@@ -149,8 +149,13 @@ def _names_entry(hit: Hit) -> bool:
 def _is_consequence(event: Event, scene: Scene) -> bool:
     """Whether the same rank had already told that it waited, or that another was gone.
 
-    So has a process that is ended from inside after a timeout, whoever it is.
+    So has a process that is ended from inside after a timeout, whoever it is, and a launcher that fails after
+    it was told how a worker ended.
     """
+    if _of_launcher(event, scene) and any(
+        each.event.line.order < event.line.order for each in scene.exits.faults()
+    ):
+        return True
     if event.rank is None:
         return event.name in ENDINGS and any(
             each.line is not None and each.line.order < event.line.order for each in scene.heard.waiting
@@ -158,6 +163,11 @@ def _is_consequence(event: Event, scene: Scene) -> bool:
     chain = _chain(event)
     words = (each for each in scene.words_of_rank.get(event.rank, []) if each not in chain)
     return any(each.line.order < event.line.order for each in words)
+
+
+def _of_launcher(event: Event, scene: Scene) -> bool:
+    files = " ".join(f"{path} {function}" for path, function in event.frames)
+    return bool(scene.knowledge.single["launcher_frames"].search(files))
 
 
 def _without_echoes(own: list[Event], scene: Scene) -> list[Event]:

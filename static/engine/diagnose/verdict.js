@@ -164,10 +164,13 @@ function namesEntry({ item, fits }) {
 
 /**
  * Whether the same rank had already told that it waited, or that another was gone. So has a process that is ended
- * from inside after a timeout, whoever it is.
+ * from inside after a timeout, whoever it is, and a launcher that fails after it was told how a worker ended.
  * @param {Event} event @param {Scene} scene
  */
 function isConsequence(event, scene) {
+  if (ofLauncher(event, scene) && scene.exits.faults().some((each) => each.event.line.order < event.line.order)) {
+    return true;
+  }
   if (event.rank === null) {
     const ends = ENDINGS.includes(event.name);
     return ends && scene.heard.waiting.some(({ line }) => line.order < event.line.order);
@@ -175,6 +178,12 @@ function isConsequence(event, scene) {
   const chain = chainOf(event);
   const words = scene.wordsOfRank.get(event.rank) ?? [];
   return words.some((each) => !chain.includes(each) && each.line.order < event.line.order);
+}
+
+/** @param {Event} event @param {Scene} scene */
+function ofLauncher({ frames }, scene) {
+  const files = frames.map(([path, name]) => `${path} ${name}`).join(" ");
+  return scene.knowledge.single.launcher_frames.test(files);
 }
 
 /** Without errors of helper threads, where something better is there. @param {Event[]} errors */
