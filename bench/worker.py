@@ -1,9 +1,9 @@
 """How fast the Worker reads a file in Chromium, and in how much memory.
 
 ``python bench/worker.py [GIGABYTES]``: generates the log of ``bench/diagnose.py`` in a temporary folder, serves the
-engine and the bundle on 127.0.0.1, has a page read the file through ``engine/worker.js`` three times, and prints
-megabytes per second, the longest gap between two messages of progress, and the peak of the renderer's memory above what
-the empty page took.
+engine and the bundle on 127.0.0.1, has a page read the file through ``engine/worker.js`` three times, in turns with a
+Worker that reads it and does nothing, and prints megabytes per second of both, the longest gap between two messages of
+progress, and the peak of the renderer's memory beside what the empty page took.
 """
 
 from __future__ import annotations
@@ -25,6 +25,20 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 ROUNDS = 3
 PAGE = '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file">'
+READ = """addEventListener("message", async ({data}) => {
+  const began = performance.now();
+  const reader = data.stream().getReader();
+  while (!(await reader.read()).done);
+  postMessage(performance.now() - began);
+});"""
+RUN_READ = """() => new Promise((resolve) => {
+  const worker = new Worker("/read.js");
+  worker.onmessage = ({data}) => {
+    worker.terminate();
+    resolve(data);
+  };
+  worker.postMessage(document.querySelector("input").files[0]);
+})"""
 RUN = """() => new Promise((resolve) => {
   const worker = new Worker("/engine/worker.js", {type: "module"});
   const blob = document.querySelector("input").files[0];
@@ -77,6 +91,7 @@ def write_site(site: Path) -> None:
     content = json.dumps(bundle(Catalogue(load(ROOT / "content")[0])))
     (site / "api" / "v1" / "signatures.json").write_text(content, encoding="utf-8")
     (site / "index.html").write_text(PAGE, encoding="utf-8")
+    (site / "read.js").write_text(READ, encoding="utf-8")
 
 
 def write_log(log: Path, size: int) -> None:
@@ -99,10 +114,11 @@ def measure(address: str, log: Path) -> None:
             before = _peak(browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo"))
             found = _run(page)
             after = _peak(browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo"))
+            read = page.evaluate(RUN_READ)
             speeds.append(size / found["milliseconds"] / 1e3)
             answer = found["answer"]
             print(
-                f"{speeds[-1]:6.0f} MB/s, {found['told']} messages, longest gap {found['gap']:.0f} ms, "
+                f"{speeds[-1]:6.0f} MB/s ({size / read / 1e3:.0f} for reading alone), {found['told']} messages, longest gap {found['gap']:.0f} ms, "
                 f"peak {after} MB of {before} MB before, {answer['verdict']} {answer['initiating']['ranks']} "
                 f"{answer['inputs'][0]['lines']} lines",
                 flush=True,
