@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Event
 from typing import Protocol
 
 from .clean import Raw, cut
@@ -45,7 +46,7 @@ LONG = 1024
 CHUNK = 4 * 1024 * 1024
 SMALL = 768 * 1024
 """Up to so many bytes one search a literal is quicker than compiling them all."""
-BLOCK = 64 * 1024
+BLOCK = 16 * 1024
 
 
 _NO_LETTERS = re.compile(b"[^A-Za-z]+")
@@ -123,7 +124,9 @@ def _find(window: _Window, finders: Finders, worker: ThreadPoolExecutor) -> Hits
     start = max(0, window.fresh - finders.keys.longest + 1)
     view = memoryview(window.data)[start : window.length]
     if finder.parallel:
-        future = worker.submit(finder.find, view)
+        begun = Event()
+        future = worker.submit(_begin, begun, finder, view)
+        begun.wait()  # else the count holds the interpreter before the other thread has begun
         window.count()
         found = future.result()
     else:
@@ -134,6 +137,11 @@ def _find(window: _Window, finders: Finders, worker: ThreadPoolExecutor) -> Hits
         for at, number in found
         if at + start + lengths[number] > window.fresh
     ]
+
+
+def _begin(begun: Event, finder: Finder, view: memoryview) -> Hits:
+    begun.set()
+    return finder.find(view)
 
 
 class _Window:
@@ -265,17 +273,25 @@ class _Union:
 
 
 class _Ring(_Union):
-    """The last bytes of a union."""
+    """The last bytes of a union. What a window adds is taken at its end: most of it would be dropped again."""
 
-    def _keep(self, window: _Window, end: int) -> None:
-        start = max(self._taken, end - RING)
-        if start >= end:
-            return
-        self.pieces.append(window.piece(start, end))
-        self._taken = end
-        self._size += end - start
+    def __init__(self) -> None:
+        super().__init__()
+        self._added: list[tuple[int, int]] = []
+
+    def flush(self, window: _Window) -> None:
+        super().flush(window)
+        for start, end in _last_bytes(self._added):
+            self.pieces.append(window.piece(start, end))
+            self._size += end - start
+        self._added = []
         while self._size > RING:
             self._drop(self._size - RING)
+
+    def _keep(self, window: _Window, end: int) -> None:
+        if self._taken < end:
+            self._added.append((self._taken, end))
+            self._taken = end
 
     def _drop(self, count: int) -> None:
         oldest = self.pieces[0]
@@ -285,6 +301,18 @@ class _Ring(_Union):
         else:
             feeds = oldest.feeds + oldest.content.count(b"\n", 0, count)
             self.pieces[0] = _Piece(oldest.start + count, feeds, oldest.content[count:])
+
+
+def _last_bytes(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of intervals in order what covers the last ``RING`` bytes."""
+    last: list[tuple[int, int]] = []
+    room = RING
+    for start, end in reversed(intervals):
+        if room <= 0:
+            break
+        last.append((max(start, end - room), end))
+        room -= end - last[-1][0]
+    return last[::-1]
 
 
 class _Keeper:
