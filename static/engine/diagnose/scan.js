@@ -266,20 +266,40 @@ class Union {
   put(piece) {
     this.pieces.push(piece);
     this.size += piece.content.length;
-    this.taken = endOf(piece);
+    this.skipTo(endOf(piece));
+  }
+
+  /** @param {number} place */
+  skipTo(place) {
+    this.taken = place;
+  }
+
+  dropOldest() {
+    this.size -= this.pieces.shift()?.content.length ?? 0;
   }
 }
 
-/** The last bytes of a union. */
+/** The last bytes of a union. What a window adds is taken at its end: most of it would be dropped again. */
 class Ring extends Union {
+  constructor() {
+    super();
+    /** @type {[number, number][]} */
+    this.added = [];
+  }
+
+  /** @override @param {Window} window */
+  flush(window) {
+    super.flush(window);
+    for (const [start, end] of lastBytes(this.added)) this.put(window.piece(start, end));
+    this.added = [];
+    while (this.size - this.pieces[0]?.content.length >= RING) this.dropOldest();
+  }
+
   /** @override @param {Window} window @param {number} end */
   keep(window, end) {
-    const start = Math.max(this.taken, end - RING);
-    if (start < end) this.put(window.piece(start, end));
-    while (this.size - this.pieces[0]?.content.length >= RING) {
-      this.size -= this.pieces[0].content.length;
-      this.pieces.shift();
-    }
+    if (this.taken >= end) return;
+    this.added.push([this.taken, end]);
+    this.skipTo(end);
   }
 
   /** The pieces without what is too much of the oldest. */
@@ -290,6 +310,19 @@ class Ring extends Union {
     const feeds = oldest.feeds + feedsIn(oldest.content, 0, count);
     return [{ start: oldest.start + count, feeds, content: oldest.content.subarray(count) }, ...others];
   }
+}
+
+/** Of intervals in order what covers the last `RING` bytes. @param {[number, number][]} intervals */
+function lastBytes(intervals) {
+  /** @type {[number, number][]} */
+  const last = [];
+  let room = RING;
+  for (let i = intervals.length - 1; i >= 0 && room > 0; i -= 1) {
+    const [start, end] = intervals[i];
+    last.push([Math.max(start, end - room), end]);
+    room -= end - start;
+  }
+  return last.reverse();
 }
 
 /** Decides around which hits to keep how much. */
