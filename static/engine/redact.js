@@ -51,7 +51,7 @@ const USERS = [
 const NO_HOST =
   /^(?:localhost|node|host|nodes|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)$/i;
 const PUBLIC =
-  /(?:^|\.)(?:pytorch\.org|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|pypi\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
+  /(?:^|\.)(?:pytorch\.org|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
 const NO_USER =
   /^(?:user|users|ubuntu|root|runner|admin|shared|share|common|public|default|data|datasets?|models?|workspace|projects?|cache|envs?|conda|anaconda3|miniconda3|user-[0-9]+)$/i;
 const DOCUMENTATION = /^(?:127\.|0\.0\.0\.0$|255\.|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)/;
