@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generator.diagnose.clean import clean
+from generator.diagnose.scan import CHUNK
 
 from .both_engines import Both, differing, logs_of_checkout
 from .mutations import ODD_BYTES, Log
@@ -71,6 +72,20 @@ def test_chunks_do_not_matter(both: Both) -> None:
     expected = both.python(log)
     for chunk in (7_919, 1 << 16, (1 << 20) - 1, 4 << 20):
         assert both.javascript(log, chunk) == expected
+
+
+def test_a_last_hit_at_the_border_of_a_chunk_counts(both: Both) -> None:
+    hit, steps = b"RuntimeError: shard %d is not there\n", b"x" * 99 + b"\n"
+    log = b"".join(steps * 450 + hit % shard for shard in range(92))
+    log += (steps * 700)[: CHUNK - 300 - len(log)]
+    log += (hit % 92 + steps * 3)[:300]
+    assert len(log) == CHUNK
+    assert both.python([("a", log)]) == both.javascript([("a", log)])
+
+
+def test_a_blank_that_only_javascript_knows(both: Both) -> None:
+    log: Log = [("a", "E   \u00a0assert False, the loss is not there\n".encode() * 2)]
+    assert both.python(log) == both.javascript(log)
 
 
 def test_packed_logs(both: Both) -> None:

@@ -113,6 +113,7 @@ def scan(stream: Stream, file: int, finders: Finders) -> Scanned:
             last = window.data[window.length - 1 : window.length]
     if not window.end:
         return Scanned()
+    keeper.take(window, [])  # hits that waited for a next window, where the last one was full
     keeper.take_tail(window)
     lines = window.feeds_before(window.end) + (last != b"\n")
     return Scanned(lines, window.end, list(_raw_lines(keeper.pieces(), window.end, file)))
