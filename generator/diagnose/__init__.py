@@ -1,7 +1,7 @@
 """A log of one rank or of hundreds → the line and rank that started it, and how sure that is.
 
 One module a step, each with a JavaScript twin of the same name in ``static/engine/diagnose/``, but for
-``read``, ``literals`` and ``command``. What can be data is data: the bundle (signatures, content/lines) and
+``command``. What can be data is data: the bundle (signatures, content/lines) and
 ``knowledge.json`` (prefixes, Python's own texts, native errors, what explains what, the words of verdicts).
 
 ========== ================================================================================================
