@@ -103,6 +103,16 @@ class DoNow(Part):
     concerns: Inline = Field(description="Whom to tell: who owns the repair.")
 
 
+class ReadAt(Part):
+    """Where a message was read that ``verify`` cannot fetch: a C++ message, a package too large, no package."""
+
+    why: Inline = Field(description="Why the package isn't fetched, such as 'C++ of a library of 400 MB'.")
+    repository: Url
+    tag: Plain = Field(description="The tag or commit that was read.")
+    path: Plain
+    line: LineNumber
+
+
 class Source(Part):
     """Where upstream holds the message."""
 
@@ -122,6 +132,9 @@ class Source(Part):
     )
     note: Inline | None = Field(
         default=None, description="What changed in the wording, or how it was checked."
+    )
+    read_at: ReadAt | None = Field(
+        default=None, description="Only for what can't be fetched as a package: where it was read instead."
     )
 
 
@@ -233,6 +246,10 @@ class Log(Part):
     ranks: tuple[Rank, ...] = Field(default=(), description="The rank or ranks that started it.")
     entry: Slug | None = Field(
         default=None, description="For collateral and other: the entry that it is instead."
+    )
+    part: Slug | None = Field(
+        default=None,
+        description="Of a captured log: the part of repro.py that prints it (`python repro.py PART`).",
     )
     note: Inline | None = None
 
