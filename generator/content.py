@@ -109,6 +109,8 @@ class Content:
     lines: tuple[LinePattern, ...]
     pages: tuple[TextPage, ...]
     healthy: Mapping[str, bytes]
+    evidence: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    """What was recorded of all entries together, by file name; what is of one entry lies in its folder."""
     positions: Mapping[str, Positions] = field(default_factory=lambda: MappingProxyType({}))
     """Of the documents that are not entries, by path."""
     broken: frozenset[str] = frozenset()

@@ -25,7 +25,7 @@ from .yaml_document import compose, decode, read_document
 
 T = TypeVar("T")
 MAX_FILE_BYTES = 4_000_000
-FOLDERS = ("failures", "healthy", "hubs", "lines", "pages", "taxonomy")
+FOLDERS = ("evidence", "failures", "healthy", "hubs", "lines", "pages", "taxonomy")
 SCHEMA_FILE = "entry.schema.json"
 
 
@@ -69,6 +69,7 @@ class _Loader:
             lines=tuple(self._lines()),
             pages=tuple(self._pages()),
             healthy=MappingProxyType({file.name: data for file, data in self._files("healthy", ".log")}),
+            evidence=MappingProxyType({file.name: data for file, data in self._files("evidence", ".json")}),
             positions=MappingProxyType(self.positions),
             broken=frozenset(self.broken),
         )
