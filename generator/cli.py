@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from . import __version__
-from .content import Content
+from .content import Content, LoadedEntry
 from .finding import Finding, Format, format_findings, printable, shown
 from .validate import did_you_mean
 
@@ -191,11 +191,13 @@ def check_command(
     if explain:
         typer.echo(explain_code(explain))
         return 0
-    from .checks import examine
+    from .checks import examine, examine_logs
 
     folder = content_folder(content)
     prefixes = [_target_prefix(folder, target) for target in targets or []]
     loaded, findings = examine(folder)
+    slugs = {entry.slug for entry in loaded.entries if _is_under(entry.positions.path, prefixes)}
+    findings = sorted([*findings, *examine_logs(loaded, slugs if prefixes else None)])
     wanted = [finding for finding in findings if not prefixes or _is_under(finding.path, prefixes)]
     typer.echo(format_findings(wanted, fmt), nl=False)
     if not quiet:
@@ -345,6 +347,74 @@ def explain_command(
     bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     typer.echo(explain(by_name[slug], bold), nl=False)
     return 0
+
+
+@app.command(name="repro")
+def repro_command(
+    slugs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SLUG]...", help="Only these entries; else all with a repro.py."),
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option("--cache", metavar="DIR", help="Where the environments are kept.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Seconds that a part may take.")] = 300,
+    captured: Annotated[
+        bool, typer.Option("--capture", help="Write what holds into the log that the entry names.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Run reproductions in environments of their own, and judge what they print."""
+    try:
+        from . import repro
+        from .repro import report
+        from .repro.environment import default_cache
+    except ImportError as error:
+        raise Problem(f"repro runs on Linux and macOS ({error.name} is missing)") from error
+    from .diagnose.engine import Engine
+    from .load import load
+
+    def say(line: str) -> None:
+        if not quiet:
+            typer.echo(printable(line), err=True)
+
+    def show(line: str) -> None:
+        if not as_json:
+            typer.echo(printable(line))
+            sys.stdout.flush()
+
+    folder = content_folder(content)
+    entries = _with_repro(load(folder)[0], slugs or [], repro.FILE)
+    width = max((len(loaded.slug) for loaded in entries), default=0)
+    engine = Engine(_bundle(folder))
+    outcomes: list[repro.Outcome] = []
+    show(report.heading(width))
+    for loaded in entries:
+        for outcome in repro.reproduce(loaded, engine, cache or default_cache(), limit, say):
+            outcomes.append(outcome)
+            show(report.row(outcome, width))
+            if captured and (changed := repro.capture(outcome, loaded, folder / "failures")):
+                say(f"{loaded.slug}: {changed}")
+    typer.echo(
+        json.dumps(report.as_json(outcomes), indent=2, ensure_ascii=False)
+        if as_json
+        else report.counts(outcomes)
+    )
+    return 0 if all(outcome.ok for outcome in outcomes) else 1
+
+
+def _with_repro(content: Content, slugs: list[str], file: str) -> list[LoadedEntry]:
+    """The entries of these names, or all, that have the file. Raises Problem for a name that has none."""
+    having = {loaded.slug: loaded for loaded in content.entries if file in loaded.files}
+    for slug in slugs:
+        if slug in content.broken:
+            raise Problem(f"the entry '{slug}' has errors; see: check {slug}")
+        if slug not in having:
+            hint = did_you_mean(slug, having) or "see content/failures"
+            raise Problem(f"no entry with a {file} is named '{slug}' ({hint})")
+    return [having[slug] for slug in dict.fromkeys(slugs or having)]
 
 
 def content_folder(given: Path | None) -> Path:

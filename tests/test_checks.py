@@ -23,7 +23,10 @@ from .malformed.table import CHANGES, TREES, WHOLES
 
 ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
-TESTED_ELSEWHERE = {"unreadable": "test_load, since the superuser may read everything"}
+TESTED_ELSEWHERE = {
+    "log-promise": "test_corpora, since only the command check diagnoses",
+    "unreadable": "test_load, since the superuser may read everything",
+}
 
 
 def test_every_code_has_a_case() -> None:

@@ -15,10 +15,9 @@ import zstandard
 from generator.bundle import bundle
 from generator.catalogue import Catalogue
 from generator.cli import run
-from generator.content import Content, LoadedEntry
+from generator.content import Content
 from generator.diagnose.engine import Engine
 from generator.load import load
-from generator.model import Log
 
 ROOT = Path(__file__).parents[1]
 VECTORS = Path(__file__).parent / "vectors" / "diagnose"
@@ -81,30 +80,6 @@ def test_healthy_is_clean(path: Path) -> None:
     assert answer["verdict"] == "clean", answer
     assert answer["initiating"] is None
     assert answer["missing_fact"] is None
-
-
-def entry_logs() -> list[tuple[LoadedEntry, Log]]:
-    return [(loaded, log) for loaded in content().entries for log in loaded.entry.logs]
-
-
-@pytest.mark.parametrize(
-    ("loaded", "log"), entry_logs(), ids=lambda each: getattr(each, "slug", getattr(each, "file", ""))
-)
-def test_log_of_an_entry(loaded: LoadedEntry, log: Log) -> None:
-    answer = diagnose((log.file, loaded.files[log.file]))
-    found = answer["initiating"] or {"entry": None, "line": None, "ranks": []}
-    named = {row["entry"] for row in answer["candidates"]}
-    lines = {found["line"], *(row["line"] for row in answer["candidates"])}
-    if found["line"] is not None:
-        lines.add(found["line"] - 1)  # 'terminate called' stands above the what() that is named
-    if log.says == "initiating":
-        assert found["entry"] == loaded.slug, answer
-    else:
-        assert found["entry"] != loaded.slug, answer
-        assert (loaded.slug in named) == (log.says == "collateral"), answer
-    assert log.line is None or log.line in lines, answer
-    assert not log.ranks or found["ranks"] == list(log.ranks), answer
-    assert log.entry is None or found["entry"] == log.entry, answer
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"[rank0]: ValueError: x\n", b"step 1 loss 2.0\n"])

@@ -7,7 +7,7 @@ the module brings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from .. import load, validate, yaml_document
@@ -22,6 +22,7 @@ from . import (
     filler,
     hubs,
     ids,
+    logs,
     markup,
     names,
     references,
@@ -73,6 +74,7 @@ _EXPLAINED = (
     signatures,
     markup,
     snippets,
+    logs,
     filler,
     hubs,
     sentences,
@@ -87,6 +89,11 @@ def examine(folder: Path) -> tuple[Content, list[Finding]]:
     """The content of a folder as far as it loads, and all that is wrong with it, sorted."""
     content, findings = load.load(folder)
     return content, sorted([*findings, *run_checks(content)])
+
+
+def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
+    """Where a log doesn't give the diagnosis that it promises: of all entries and healthy runs, or of ``slugs``."""
+    return sorted(logs.promises(Catalogue(content), slugs))
 
 
 def run_checks(content: Content) -> list[Finding]:

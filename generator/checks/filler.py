@@ -46,6 +46,34 @@ PHRASES = (
     "state-of-the-art",
     "rest assured",
     "look no further",
+    "the following steps",
+    "keep in mind that",
+    "bear in mind that",
+    "as mentioned above",
+    "as noted above",
+    "when it comes to",
+    "best practice",
+    "best practices",
+    "in the world of",
+    "plays a crucial role",
+    "crucial to",
+    "robust solution",
+    "comprehensive guide",
+    "make sure everything",
+    "various reasons",
+    "a number of factors",
+    "may or may not",
+    "first and foremost",
+    "last but not least",
+    "simply put",
+    "of course",
+    "obviously",
+    "leverage",
+    "leverages",
+    "utilize",
+    "utilizes",
+    "in general, it is",
+    "hope this helps",
 )
 _FILLER = re.compile(
     "|".join(r"\b" + r"\s+".join(map(re.escape, phrase.split())) + r"\b" for phrase in PHRASES), re.IGNORECASE
@@ -58,4 +86,4 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
             for match in _FILLER.finditer(text.value):
                 where = text.field, text.value, match.start()
                 message = f"{shown(' '.join(match[0].split()))} says nothing"
-                yield finding_within(loaded.positions, *where, "filler", message, "leave it out", "warning")
+                yield finding_within(loaded.positions, *where, "filler", message, "leave it out")

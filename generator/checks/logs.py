@@ -1,0 +1,35 @@
+"""A log gives the diagnosis that its entry promises.
+
+``check`` asks this; a build doesn't, since it takes longer than all other checks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from ..catalogue import Catalogue
+from ..corpora import breach, trials
+from ..finding import Explanation, Finding, shown
+from .report import finding
+
+CODES: Mapping[str, Explanation] = {
+    "log-promise": Explanation(
+        "Each log says what `diagnose` must answer for it: that this entry started it, that this entry is only "
+        "somebody's report in it, or something else. The signatures of all entries are asked, so a new signature "
+        "can break another entry's promise. `diagnose FILE` shows the whole answer."
+    ),
+}
+
+
+def promises(catalogue: Catalogue, slugs: Collection[str] | None = None) -> Iterator[Finding]:
+    """What the logs of the entries (of ``slugs``, where given) promise and the diagnosis doesn't give."""
+    for trial in trials(catalogue, slugs):
+        if trial.loaded is None:
+            if (problem := breach(trial)) is not None:
+                path = f"content/healthy/{trial.file}"
+                yield Finding(path, 1, 1, "log-promise", "error", problem)
+        elif trial.log is not None:
+            at = trial.loaded.entry.logs.index(trial.log)
+            if (problem := breach(trial)) is not None:
+                message = f"{shown(trial.log.file)}: {problem}"
+                yield finding(trial.loaded.positions, ("logs", at, "says"), "log-promise", message)
