@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from .model import Entry, Family, Hub, LinePattern, Phase, System, Tag
+from .model import Entry, Family, Hub, LinePattern, Package, Phase, System, Tag
 
 FieldPath = tuple[str | int, ...]
 """The way to a field from a document's root, such as ``("signatures", 0, "text")``."""
@@ -105,6 +105,7 @@ class Content:
     families: tuple[Family, ...]
     systems: tuple[System, ...]
     tags: tuple[Tag, ...]
+    packages: tuple[Package, ...]
     hubs: tuple[Hub, ...]
     lines: tuple[LinePattern, ...]
     pages: tuple[TextPage, ...]

@@ -19,7 +19,21 @@ from pydantic import TypeAdapter
 
 from .content import Content, LoadedEntry, Positions, TextPage
 from .finding import Explanation, Finding, printable, shown
-from .model import Entry, Family, Hub, Inline, LinePattern, LineSet, Part, Phase, Plain, Slug, System, Tag
+from .model import (
+    Entry,
+    Family,
+    Hub,
+    Inline,
+    LinePattern,
+    LineSet,
+    Package,
+    Part,
+    Phase,
+    Plain,
+    Slug,
+    System,
+    Tag,
+)
 from .validate import did_you_mean, validate
 from .yaml_document import compose, decode, read_document
 
@@ -64,6 +78,7 @@ class _Loader:
             families=self._required_list(taxonomy / "families.yaml", Family),
             systems=self._required_list(taxonomy / "systems.yaml", System),
             tags=self._required_list(taxonomy / "tags.yaml", Tag),
+            packages=self._required_list(taxonomy / "packages.yaml", Package),
             entries=tuple(self._entries()),
             hubs=tuple(self._hubs()),
             lines=tuple(self._lines()),
@@ -88,7 +103,7 @@ class _Loader:
                 hint = did_you_mean(path.name, FOLDERS) or "content is in " + ", ".join(FOLDERS)
                 self.report(path, "stray-file", f"nothing reads {shown(path.name)}", hint)
         for path in self._listing(self.root / "taxonomy"):
-            names = ("families.yaml", "phases.yaml", "systems.yaml", "tags.yaml")
+            names = ("families.yaml", "packages.yaml", "phases.yaml", "systems.yaml", "tags.yaml")
             if path.name not in names:
                 self.report(
                     path, "stray-file", f"nothing reads {shown(path.name)}", did_you_mean(path.name, names)

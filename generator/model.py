@@ -55,6 +55,11 @@ def _digits(value: Any) -> Any:
 Day = Annotated[date, BeforeValidator(_iso_day)]
 LineNumber = Annotated[int, BeforeValidator(_digits), Field(ge=1)]
 Rank = Annotated[int, BeforeValidator(_digits), Field(ge=0)]
+Ranks = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=65536)]
+Release = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.+!-]*$", max_length=40)]
+Requirement = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*$", max_length=120)
+]
 
 Status = Literal["short", "complete", "withdrawn"]
 Grade = Literal["reproduced", "source", "maintainer", "reports", "inferred"]
@@ -176,6 +181,23 @@ class Snippet(Part):
     language: Literal["python", "json", "yaml", "bash", "diff", "ini", "text"]
     code: Code
     caption: Inline | None = None
+    packages: tuple[Requirement, ...] = Field(
+        default=(),
+        description="Releases that the code is for, such as 'deepspeed==0.15.4', where they aren't those of "
+        "content/taxonomy/packages.yaml.",
+    )
+    missing: tuple[Plain, ...] = Field(
+        default=(),
+        description="Names that the code uses on purpose though these releases don't have them, "
+        "such as torch._six.inf, or 'torch.optim.AdamW(speed=)' for a keyword.",
+    )
+    refused: Plain | None = Field(
+        default=None,
+        description="Of a DeepSpeed configuration that DeepSpeed refuses: words of its message.",
+    )
+    ranks: Ranks | None = Field(
+        default=None, description="Of a DeepSpeed configuration: data-parallel ranks, where not 1."
+    )
 
 
 class Cost(Part):
@@ -451,6 +473,16 @@ class Tag(Part):
     id: Slug
     name: Plain
     definition: Inline
+
+
+class Package(Part):
+    """A package that snippets import, and the release in which their names are looked up."""
+
+    module: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)] = Field(
+        description="The first part of what is imported."
+    )
+    package: Plain = Field(description="Its name on the Python package index.")
+    version: Release
 
 
 class ZeroCells(Part):

@@ -14,11 +14,11 @@ from .report import finding
 CODES: Mapping[str, Explanation] = {
     "unknown-file": Explanation("A log that the entry names is not in its folder."),
     "unnamed-file": Explanation(
-        "A file in the folder that no log names. entry.yaml, repro.py and evidence.json need no naming."
+        "A file in the folder that no log names. entry.yaml, repro.py, evidence.json and snippets.json need no naming."
     ),
     "log-line": Explanation("The initiating line is counted from 1 by line feeds, and holds something."),
 }
-KNOWN_FILES = frozenset({"repro.py", "evidence.json"})
+KNOWN_FILES = frozenset({"repro.py", "evidence.json", "snippets.json"})
 
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
