@@ -12,7 +12,10 @@ from .catalogue import Catalogue
 from .checks import examine
 from .content import Content
 from .finding import Finding
+from .outputs.api import api_files
 from .outputs.diagnosis import diagnosis_files
+from .outputs.feeds import feed_files
+from .outputs.for_robots import robot_files
 from .pages import all_pages
 from .render import Renderer, stylesheets
 from .write import File, SiteError, write_site
@@ -79,15 +82,15 @@ def site_files(content: Content, root: Path, base_url: str = "") -> list[File]:
     """Every file of the site but the full-text index."""
     catalogue = Catalogue(content)
     renderer = Renderer(catalogue, base_url)
-    pages = [
-        replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")
-        for page in all_pages(catalogue)
-    ]
+    pages = all_pages(catalogue)
     return [
-        *pages,
+        *(replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'") for page in pages),
         *stylesheets(),
         *bundle_files(catalogue),
         *diagnosis_files(catalogue),
+        *api_files(catalogue, base_url),
+        *feed_files(catalogue, base_url),
+        *robot_files(catalogue, pages, base_url),
         *static_files(root / "static"),
     ]
 

@@ -13,6 +13,7 @@ from .diagnose.read import SKIPPED
 from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
+    corpora_shown,
     hub_rows,
     look_alikes,
     messages_by_system,
@@ -35,6 +36,7 @@ Kind = Literal[
     "tag",
     "signatures",
     "diagnose",
+    "verify",
     "text",
     "404",
 ]
@@ -89,7 +91,10 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         *_groups(catalogue),
         _signatures(catalogue),
         _diagnose(catalogue),
-        *(_text(page) for page in catalogue.content.pages),
+        *(
+            _verify(catalogue, page) if page.name == "verify" else _text(page)
+            for page in catalogue.content.pages
+        ),
         _not_found(),
     ]
 
@@ -181,6 +186,12 @@ def _diagnose(catalogue: Catalogue) -> Page:
     )
     data = {"samples": sample_logs(catalogue), "skipped": sorted(SKIPPED)}
     return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
+
+
+def _verify(catalogue: Catalogue, page: TextPage) -> Page:
+    """The text about evidence, under the numbers that the build counts."""
+    data = {"body": page.body, "tally": tally(catalogue), **corpora_shown(catalogue)}
+    return Page("verify", f"{page.name}/index.html", page.title, page.description, "verify.html", data)
 
 
 def _text(page: TextPage) -> Page:

@@ -16,6 +16,7 @@ from .catalogue import Catalogue
 from .highlight import highlight, highlight_pair
 from .markdown import Markdown
 from .model import Entry, Family
+from .outputs.linked_data import linked_data
 from .pages import Page, all_pages
 from .signature import parse
 from .write import File
@@ -23,7 +24,7 @@ from .write import File
 ROOT = Path(__file__).parents[1]
 STYLES = ("tokens", "base", "layout", "parts", "search", "code", "entry", "hub", "print")
 """The files of static/css that every page needs, in the order of the cascade."""
-STYLES_OF_PAGES = ("diagnose",)
+STYLES_OF_PAGES = ("diagnose", "verify")
 """Those that one page alone links."""
 
 _HEADING = re.compile(
@@ -49,6 +50,7 @@ class Renderer:
         self._environment.filters.update(
             blocks=markdown.blocks, inline=markdown.inline, said=words.said, versions=words.version_range
         )
+        self._catalogue = catalogue
         self._environment.globals.update(
             catalogue=catalogue,
             contents=contents,
@@ -67,7 +69,14 @@ class Renderer:
     def render(self, page: Page) -> File:
         """The page as the file at ``page.path``."""
         template = self._environment.get_template(page.template)
-        text = template.render(page=page, root=self._root(page), canonical=self._canonical(page), **page.data)
+        text = template.render(
+            page=page,
+            root=self._root(page),
+            canonical=self._canonical(page),
+            linked_data=linked_data(page, self._catalogue, self._base_url),
+            has_address=bool(self._base_url),
+            **page.data,
+        )
         return File(page.path, text.encode("utf-8"))
 
     def _root(self, page: Page) -> str:

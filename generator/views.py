@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .catalogue import Catalogue
 from .content import LoadedEntry
+from .corpora import confusion, recorded
 from .diagrams import STATES
 from .model import Entry, Grade, Hub, HubPhase, Phase, Signature, System
 
@@ -252,3 +254,35 @@ def tally(catalogue: Catalogue) -> Tally:
         composed=made["composed"],
         references=len({reference.url for entry in entries for reference in entry.references}),
     )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A row and a column of the confusion matrix: a family, no entry (``none``) or a healthy run."""
+
+    id: str
+    name: str
+
+
+def corpora_shown(catalogue: Catalogue) -> Mapping[str, Any]:
+    """What the page /verify/ shows of the recorded corpora: the matrix by family, and whose messages are shared."""
+    corpora = recorded(catalogue)
+    if corpora is None:
+        return {"corpora": None}
+    cells = confusion(corpora, catalogue)
+    met = {name for place in cells for name in place}
+    columns = [Column(family.id, family.name) for family in catalogue.content.families if family.id in met]
+    columns += [Column("none", "Not here"), Column("healthy", "Nothing wrong")]
+    shared = [
+        (loaded, tuple(catalogue.by_slug[slug] for slug in others if slug in catalogue.by_slug))
+        for loaded in catalogue.current
+        if (others := corpora.shared(loaded.slug))
+    ]
+    signatures = sum(len(loaded.entry.signatures) for loaded in catalogue.current)
+    return {
+        "corpora": corpora,
+        "cells": cells,
+        "columns": columns,
+        "shared": shared,
+        "signatures": signatures,
+    }

@@ -91,7 +91,7 @@ def test_only_what_an_entry_bears_has_a_page(pages: dict[str, Page]) -> None:
 
 def test_withdrawn_entry_stands_in_no_list() -> None:
     listing = [path for path, text in golden.rendered().items() if f"{WITHDRAWN}/" in text]
-    assert listing == [f"failures/{WITHDRAWN}/index.html"]
+    assert listing == [f"failures/{WITHDRAWN}/index.html", f"api/v1/entries/{WITHDRAWN}.md"]
 
 
 def test_look_alikes_go_both_ways(catalogue: Catalogue) -> None:

@@ -38,6 +38,11 @@ function serve(form, input, results) {
     load().then((box) => box.enter());
   });
   if (document.activeElement === input || input.value !== "") load();
+  const asked = new URLSearchParams(location.hash.slice(1)).get("q");
+  if (asked) {
+    input.focus();
+    load().then((box) => box.take(asked));
+  }
 }
 
 /** Takes a log that was pasted on the home page to the diagnosis, within the tab. @param {string} text */

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from generator.catalogue import Catalogue
 from generator.load import load
+from generator.outputs.api import api_files
+from generator.outputs.feeds import feed_files
+from generator.outputs.for_robots import robot_files
 from generator.pages import all_pages
 from generator.render import Renderer
 
@@ -28,7 +31,14 @@ def rendered() -> dict[str, str]:
     """The pages as the generator of today makes them, by path."""
     content = catalogue()
     renderer = Renderer(content, BASE_URL)
-    return {page.path: renderer.render(page).data.decode() for page in all_pages(content)}
+    pages = all_pages(content)
+    files = [
+        *(renderer.render(page) for page in pages),
+        *feed_files(content, BASE_URL),
+        *robot_files(content, pages, BASE_URL),
+        *(file for file in api_files(content, BASE_URL) if file.path.endswith(".md")),
+    ]
+    return {file.path: file.data.decode() for file in files}
 
 
 def expected() -> dict[str, str]:
