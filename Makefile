@@ -2,10 +2,11 @@
 # make test    everything that CI runs
 # make setup   only the set-up of .venv           make site   site/
 # make soak    the long tests                     make bench  speed and memory of diagnose
+# make repro   every repro.py, in environments that it makes (long the first time), or of ENTRY="SLUG SLUG"
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: setup serve site test test-setup lint soak bench format lock clean
+.PHONY: setup serve site test test-setup lint soak bench repro format lock clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
@@ -61,6 +62,9 @@ soak: test-setup
 bench: test-setup
 	@$(PY) bench/diagnose.py 1
 	@$(PY) bench/worker.py 1
+
+repro: setup
+	@$(PY) build.py repro $(ENTRY)
 
 format: test-setup
 	@$(PY) -m ruff format .

@@ -368,8 +368,7 @@ def repro_command(
 ) -> int:
     """Run reproductions in environments of their own, and judge what they print."""
     try:
-        from . import repro
-        from .repro import report
+        from .repro import report, reproduce
         from .repro.environment import default_cache
     except ImportError as error:
         raise Problem(f"repro runs on Linux and macOS ({error.name} is missing)") from error
@@ -386,16 +385,16 @@ def repro_command(
             sys.stdout.flush()
 
     folder = content_folder(content)
-    entries = _with_repro(load(folder)[0], slugs or [], repro.FILE)
+    entries = _with_repro(load(folder)[0], slugs or [], reproduce.FILE)
     width = max((len(loaded.slug) for loaded in entries), default=0)
     engine = Engine(_bundle(folder))
-    outcomes: list[repro.Outcome] = []
+    outcomes: list[reproduce.Outcome] = []
     show(report.heading(width))
     for loaded in entries:
-        for outcome in repro.reproduce(loaded, engine, cache or default_cache(), limit, say):
+        for outcome in reproduce.reproduce(loaded, engine, cache or default_cache(), limit, say):
             outcomes.append(outcome)
             show(report.row(outcome, width))
-            if captured and (changed := repro.capture(outcome, loaded, folder / "failures")):
+            if captured and (changed := reproduce.capture(outcome, loaded, folder / "failures")):
                 say(f"{loaded.slug}: {changed}")
     typer.echo(
         json.dumps(report.as_json(outcomes), indent=2, ensure_ascii=False)

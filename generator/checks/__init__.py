@@ -26,6 +26,7 @@ from . import (
     markup,
     names,
     references,
+    reproductions,
     sentences,
     signatures,
     slugs,
@@ -45,6 +46,7 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     signatures.check,
     markup.check,
     snippets.check,
+    reproductions.check,
     characters.check,
     filler.check,
 )
@@ -74,6 +76,7 @@ _EXPLAINED = (
     signatures,
     markup,
     snippets,
+    reproductions,
     logs,
     filler,
     hubs,

@@ -116,14 +116,14 @@ def _made(folder: Path, interpreter: str, dependencies: tuple[str, ...]) -> Envi
     environment.extensions.mkdir(parents=True)
     without_pip = () if dependencies else ("--without-pip",)
     _do([interpreter, "-m", "venv", *without_pip, str(environment.venv)])
-    for arguments in _installs(dependencies):
+    for arguments in installs(dependencies):
         _do([str(environment.python), "-m", "pip", "install", "--quiet", *arguments])
     versions = _versions(environment.python, dependencies)
     (folder / "ready.json").write_text(json.dumps(versions, indent=2) + "\n")
     return Environment(folder, versions)
 
 
-def _installs(dependencies: tuple[str, ...]) -> Iterator[list[str]]:
+def installs(dependencies: tuple[str, ...]) -> Iterator[list[str]]:
     """What pip is told, in order. torch comes first and alone: DeepSpeed's setup.py imports it."""
     torch = [each for each in dependencies if each.startswith("torch==")]
     if torch:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..content import LoadedEntry
+from ..corpora import Trial, breach
 from ..diagnose.engine import Engine
-from ..model import Entry, Log
+from ..model import Log
 from .process import Ran
 from .script import FAIL, FIX
 
@@ -30,7 +32,7 @@ class Judgement:
 
 
 def judge(
-    slug: str, entry: Entry, part: str, log: Log | None, ran: Ran, text: bytes, engine: Engine
+    loaded: LoadedEntry, part: str, log: Log | None, ran: Ran, text: bytes, engine: Engine
 ) -> Judgement:
     """Judge a run by its exit code and by the diagnosis of ``text``, its output as a log.
 
@@ -42,13 +44,12 @@ def judge(
         return Judgement(_repaired_line(ran), _unrepaired(ran))
     answer = engine.diagnose([(log.file if log else part, io.BytesIO(text))])
     found = answer["initiating"] or {"entry": None, "line": None, "ranks": []}
-    said = _said(answer)
-    wrong = _broken_promise(slug, log, found, {row["entry"] for row in answer["candidates"]})
-    if log is None and entry.no_message:
-        wrong = ""
-    if part == FAIL and ran.exit_code == 0:
-        wrong = "it exits with 0"
-    return Judgement(said, wrong, found["line"], tuple(found["ranks"]))
+    wrong = "it exits with 0" if part == FAIL and ran.exit_code == 0 else ""
+    if log is not None:
+        wrong = wrong or _broken_promise(loaded, log, answer)
+    elif found["entry"] != loaded.slug and not loaded.entry.no_message:
+        wrong = wrong or f"the diagnosis names {found['entry'] or 'no entry'}, not this one"
+    return Judgement(_said(answer), wrong, found["line"], tuple(found["ranks"]))
 
 
 def _unrepaired(ran: Ran) -> str:
@@ -62,6 +63,18 @@ def _repaired_line(ran: Ran) -> str:
     return next((line.decode("utf-8", "replace") for line in lines if line.startswith(REPAIRED)), "")
 
 
+def _broken_promise(loaded: LoadedEntry, log: Log, answer: Mapping[str, Any]) -> str:
+    """What the log promises and the diagnosis doesn't give; where the line stands is another in each run."""
+    loosely = log.model_copy(update={"line": None, "ranks": ()})
+    if broken := breach(Trial(log.file, answer, (), loaded, loosely)):
+        return broken
+    ranks = answer["initiating"]["ranks"] if answer["initiating"] else []
+    # Where one error is every rank's, the launcher may end some before they tell.
+    if log.ranks and not (ranks and set(ranks) <= set(log.ranks)):
+        return f"the diagnosis names ranks {ranks}, not {list(log.ranks)}"
+    return ""
+
+
 def _said(answer: Mapping[str, Any]) -> str:
     """The verdict in a few words: ``established SLUG, line 12, ranks 0 1``."""
     found = answer["initiating"]
@@ -70,25 +83,3 @@ def _said(answer: Mapping[str, Any]) -> str:
     line = f", line {found['line']}" if found["line"] is not None else ""
     ranks = f", rank{'s' if len(found['ranks']) > 1 else ''} {' '.join(map(str, found['ranks']))}"
     return f"{answer['verdict']} {found['entry'] or 'no entry'}{line}{ranks if found['ranks'] else ''}"
-
-
-def _broken_promise(slug: str, log: Log | None, found: Mapping[str, Any], candidates: set[str | None]) -> str:
-    says = log.says if log else "initiating"
-    if says == "initiating" and found["entry"] != slug:
-        return f"the entry is not the initiating one, but {found['entry'] or 'none'}"
-    if says != "initiating" and found["entry"] == slug:
-        return "the entry is the initiating one, and must not be"
-    if says == "collateral" and slug not in candidates:
-        return "the entry is not among the candidates"
-    if says == "other" and slug in candidates:
-        return "the entry is among the candidates, and must not be"
-    if log and log.entry and found["entry"] != log.entry:
-        return f"the initiating entry is not {log.entry}, but {found['entry'] or 'none'}"
-    # Where one error is every rank's, the launcher may end some before they tell.
-    if log and log.ranks and not (found["ranks"] and set(found["ranks"]) <= set(log.ranks)):
-        return f"the ranks are {_numbers(found['ranks'])}, not {_numbers(log.ranks)}"
-    return ""
-
-
-def _numbers(ranks: Any) -> str:
-    return " ".join(map(str, ranks)) or "unknown"

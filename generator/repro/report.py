@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import Outcome
+from .reproduce import Outcome
 
 
 def heading(width: int) -> str:

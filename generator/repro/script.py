@@ -23,9 +23,13 @@ class ScriptError(Exception):
         self.line = line
 
 
+class NotPython(ScriptError):
+    """It doesn't parse."""
+
+
 @dataclass(frozen=True)
 class Script:
-    """A reproduction's needs, and its parts in the order of its docstring.
+    """A reproduction's needs, and its parts in the order of its docstring, which begins at ``line``.
 
     ``dependencies`` are pinned, each by ``==``, sorted by name; equal sets are equal tuples.
     """
@@ -33,41 +37,41 @@ class Script:
     python: SpecifierSet
     dependencies: tuple[str, ...]
     parts: tuple[str, ...]
+    line: int = 1
 
 
-def read_script(source: str) -> Script:
-    """What the source of a repro.py says. Raises ScriptError where it says it wrongly or not at all."""
+def read_script(data: bytes) -> Script:
+    """What a repro.py says. Raises ScriptError where it says it wrongly or not at all."""
+    try:
+        source = data.decode("utf-8").replace("\r\n", "\n")
+        tree = ast.parse(source)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise NotPython(f"it is no Python: {error}") from error
     block, line = _block(source)
     try:
         head = tomllib.loads(block)
     except tomllib.TOMLDecodeError as error:
         raise ScriptError(f"the block is no TOML: {error}", line) from error
+    if "requires-python" not in head:
+        raise ScriptError("the block has no requires-python", line)
     try:
         python = SpecifierSet(head["requires-python"])
-    except KeyError as error:
-        raise ScriptError("the block has no requires-python", line) from error
     except (InvalidSpecifier, AttributeError, TypeError) as error:
         raise ScriptError("requires-python is no version range", line) from error
     dependencies = head.get("dependencies")
     if not isinstance(dependencies, list) or not all(isinstance(each, str) for each in dependencies):
         raise ScriptError("the block has no list of dependencies", line)
-    return Script(python, tuple(sorted({_pinned(each, line) for each in dependencies})), parts_of(source))
-
-
-def parts_of(source: str) -> tuple[str, ...]:
-    """The words after ``python repro.py`` in the docstring, each once; none where nothing parses."""
-    try:
-        said = ast.get_docstring(ast.parse(source)) or ""
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    return tuple(dict.fromkeys(_PART.findall(said)))
+    pinned = {_pinned(each, line) for each in dependencies}
+    parts = tuple(dict.fromkeys(_PART.findall(ast.get_docstring(tree) or "")))
+    return Script(python, tuple(sorted(pinned)), parts, tree.body[0].lineno if tree.body else 1)
 
 
 def _block(source: str) -> tuple[str, int]:
     """The text of the block without its comment marks, and its first line's number."""
     found = [match for match in _BLOCK.finditer(source) if match["type"] == "script"]
     if len(found) != 1:
-        raise ScriptError("there is no block '# /// script'" if not found else "there are two blocks", 1)
+        message = "there are two blocks '# /// script'" if found else "there is no block '# /// script'"
+        raise ScriptError(message)
     lines = found[0]["content"].splitlines()
     text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
     return text, source.count("\n", 0, found[0].start()) + 1

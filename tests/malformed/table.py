@@ -17,6 +17,7 @@ ENTRY = "failures/disk-full/entry.yaml"
 SHORT = "failures/port-taken/entry.yaml"
 HUB = "hubs/pytorch.yaml"
 LINES = "lines/torchrun.yaml"
+REPRO = "failures/port-taken/repro.py"
 PAGE = "pages/about.md"
 TAGS = "taxonomy/tags.yaml"
 PHASES = "taxonomy/phases.yaml"
@@ -54,12 +55,23 @@ class Tree:
 
 TITLE = 'title: "No space left on device while a checkpoint is saved"'
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n"
+BLOCK = b'# /// script\n# requires-python = ">=3.11"\n# dependencies = []\n# ///\n'
+PARTS = b'"""\npython repro.py fail\npython repro.py fix\n"""\n'
 
 
 def _reverse(path: Path) -> None:
     """Turn the order of a list of three lines an item."""
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[3:] + lines[:3]))
+
+
+def _name_part(content: Path, part: str, captured: bool = False, twice: bool = False) -> None:
+    """Add a repro.py, and name a part of it under the entry's log, and under a second one."""
+    (content / REPRO).write_bytes(BLOCK + PARTS)
+    text = (content / SHORT).read_text() + f"    part: {part}\n"
+    log = text[text.index("  - file: run.log") :]
+    text += log if twice else ""
+    (content / SHORT).write_text(text.replace("made: composed", "made: captured") if captured else text)
 
 
 CHANGES = (
@@ -330,6 +342,10 @@ CHANGES = (
     Change(
         "no near miss", ENTRY, "    says: other\n    entry: port-taken", "    says: initiating", "incomplete"
     ),
+    Change("reproduced by nothing", SHORT, "grade: inferred", "grade: ▶reproduced", "no-repro"),
+    Change(
+        "part of nothing", SHORT, "    says: initiating", "    says: initiating\n    part: ▶fail", "no-repro"
+    ),
     Change("short without a log", SHORT, "says: initiating", "says: other", "incomplete"),
     Change(
         "graded without evidence",
@@ -525,6 +541,16 @@ WHOLES = (
     Whole("page that isn't UTF-8", PAGE, b"---\ntitle: \xff\n---\n", "encoding", 2, 8),
     Whole("huge log", "failures/port-taken/run.log", b"x" * 4_100_000, "too-large"),
     Whole("repro that doesn't parse", "failures/port-taken/repro.py", b"def f(:\n", "snippet"),
+    Whole("repro without a block", REPRO, b'"""No block."""\n', "repro-block"),
+    Whole("repro with two blocks", REPRO, BLOCK + b"\n" + BLOCK, "repro-block"),
+    Whole("repro whose block is no TOML", REPRO, BLOCK.replace(b"[]", b"["), "repro-block"),
+    Whole("repro for any Python", REPRO, BLOCK.replace(b"requires-python", b"python"), "repro-block"),
+    Whole("repro for Python three", REPRO, BLOCK.replace(b">=3.11", b"three"), "repro-block"),
+    Whole("repro without dependencies", REPRO, BLOCK.replace(b"dependencies", b"needs"), "repro-block"),
+    Whole("repro that isn't pinned", REPRO, BLOCK.replace(b"[]", b'["torch>=2"]'), "repro-block"),
+    Whole("repro pinned to a family", REPRO, BLOCK.replace(b"[]", b'["torch==2.*"]'), "repro-block"),
+    Whole("repro from an address", REPRO, BLOCK.replace(b"[]", b'["a @ https://a.org"]'), "repro-block"),
+    Whole("repro without fix", REPRO, BLOCK + b'"""\npython repro.py fail\n"""\n', "repro-part", 5),
     Whole("repro with NUL", "failures/port-taken/repro.py", b"x = 1\0\n", "snippet"),
 )
 
@@ -598,6 +624,23 @@ TREES = (
         "pages/pytorch.md",
         "name-taken",
         2,
+    ),
+    Tree("part of a composed log", lambda c: _name_part(c, "fail"), SHORT, "repro-part", 48, 11),
+    Tree(
+        "part that isn't told",
+        lambda c: _name_part(c, "fial", captured=True),
+        SHORT,
+        "repro-part",
+        48,
+        11,
+    ),
+    Tree(
+        "part of two logs",
+        lambda c: _name_part(c, "fail", captured=True, twice=True),
+        SHORT,
+        "repro-part",
+        54,
+        11,
     ),
     Tree("folder for a log", lambda c: (c / "healthy/a.log").mkdir(), "healthy/a.log", "stray-file"),
 )

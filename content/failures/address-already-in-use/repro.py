@@ -1,8 +1,12 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Let rank 0 find its rendezvous port taken, in three ways, and show what is not a reason and what repairs it.
 
 Written for torch 2.13.0+cpu, deepspeed 0.19.8, Python 3.11; needs no GPU. Two ranks, gloo.
 
-    python repro.py held       another process listens on the port
+    python repro.py fail       another process listens on the port
     python repro.py twice      the same launcher command started twice on one node, as srun does with two tasks
     python repro.py source     the port is the source port of somebody's outgoing connection
     python repro.py time-wait  a port with connections in TIME_WAIT is taken without complaint
@@ -42,10 +46,17 @@ def command(port):
     return [*launcher, "--master_port", str(port), os.path.abspath(__file__), "worker"]
 
 
-def held():
+def run(port):
+    """Start the launcher and end as it does."""
+    code = subprocess.run(command(port)).returncode
+    if code:
+        sys.exit(code)
+
+
+def fail():
     port = free_port()
     with listener(port):
-        subprocess.run(command(port))
+        run(port)
 
 
 def twice():
@@ -58,6 +69,7 @@ def twice():
         except subprocess.TimeoutExpired:
             launcher.terminate()
             launcher.wait()
+    sys.exit(max(launcher.returncode for launcher in both))
 
 
 def source():
@@ -65,7 +77,7 @@ def source():
     with listener(0) as server, socket.socket() as client:
         client.bind(("127.0.0.1", port))
         client.connect(("127.0.0.1", server.getsockname()[1]))
-        subprocess.run(command(port))
+        run(port)
 
 
 def time_wait():
@@ -77,11 +89,13 @@ def time_wait():
     rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()]
     waiting = [row for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "06"]
     print(f"{len(waiting)} connection in TIME_WAIT on the port", flush=True)
-    subprocess.run(command(port))
+    run(port)
 
 
 def fix():
-    subprocess.run(command(free_port()))
+    port = free_port()
+    run(port)
+    print("repaired: two ranks met on a port that was free")
 
 
 def worker():
@@ -95,7 +109,7 @@ def worker():
 
 def main():
     parts = {
-        "held": held,
+        "fail": fail,
         "twice": twice,
         "source": source,
         "time-wait": time_wait,

@@ -1,14 +1,19 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Have DeepSpeed's schema refuse a configuration in six ways, let one slip through, and show the repair.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, pydantic 2.14, Python 3.11; needs no GPU. Two ranks, gloo.
 
-    python repro.py unknown    a misspelt key and a key of another block: Extra inputs are not permitted
+    python repro.py fail       a misspelt key and a key of another block: Extra inputs are not permitted
     python repro.py fraction   a bucket size with a fractional part: got a number with a fractional part
     python repro.py stage      stage 4: Input should be 0, 1, 2, 3 or 3
     python repro.py bf16       a bf16 block copied from an fp16 block
     python repro.py offload    an unknown key inside offload_optimizer: its path is printed with a dot
     python repro.py silent     'zero_optimisation' at the top level: no error, and ZeRO is off
     python repro.py removed    a key that 0.19.8 names as removed
+    python repro.py fix        the two keys where they belong, an integer, bf16 without a loss scale
     python repro.py other      pydantic refuses the script's own settings; DeepSpeed's are fine
     python repro.py fix        the corrected configuration
 
@@ -23,7 +28,7 @@ os.environ.setdefault("DS_ACCELERATOR", "cpu")
 RANKS = 2
 
 
-def initialize(**blocks):
+def initialize(part, blocks):
     import deepspeed
     import torch
 
@@ -33,7 +38,8 @@ def initialize(**blocks):
     config["optimizer"] = {"type": "Adam", "params": {"torch_adam": True}}
     engine, *_ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=config)
     if torch.distributed.get_rank() == 0:
-        print(f"accepted: ZeRO stage {engine.zero_optimization_stage()}")
+        said = "repaired" if part == "fix" else "accepted"
+        print(f"{said}: ZeRO stage {engine.zero_optimization_stage()}")
     torch.distributed.destroy_process_group()
 
 
@@ -48,7 +54,7 @@ def other():
 
 
 PARTS = {
-    "unknown": {"zero_optimization": {"stage": 2, "overlap_com": True, "aio": {"queue_depth": 32}}},
+    "fail": {"zero_optimization": {"stage": 2, "overlap_com": True, "aio": {"queue_depth": 32}}},
     "fraction": {"zero_optimization": {"stage": 3, "stage3_prefetch_bucket_size": 0.9 * 4096 * 4096}},
     "stage": {"zero_optimization": {"stage": 4}},
     "bf16": {"bf16": {"enabled": True, "loss_scale": 0, "initial_scale_power": 16}},
@@ -73,7 +79,7 @@ def main():
     if sys.argv[1] == "other":
         other()
     else:
-        initialize(**PARTS[sys.argv[1]])
+        initialize(sys.argv[1], PARTS[sys.argv[1]])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Let DeepSpeed refuse fp16 for a device that it counts as unable, and show what is accepted.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo. The refusal needs a CPU
-without AVX512-FP16 and AMX-FP16, which is most; on the others the parts fp16, undetected and inference pass.
+without AVX512-FP16 and AMX-FP16, which is most; on the others the parts fail, undetected and inference pass.
 
-    python repro.py fp16        the CPU is chosen on purpose: Type fp16 is not supported on your device.
+    python repro.py fail        the CPU is chosen on purpose: Type fp16 is not supported on your device.
     python repro.py undetected  no device is named and no GPU found: a warning long before the same error
     python repro.py inference   init_inference with dtype half
     python repro.py both        fp16 and bf16 enabled: another error, from the configuration
@@ -19,7 +23,7 @@ import sys
 RANKS = 2
 
 
-def initialize(inputs=None, **precision):
+def initialize(inputs=None, repaired=False, **precision):
     import deepspeed
     import torch
 
@@ -35,7 +39,9 @@ def initialize(inputs=None, **precision):
     if torch.distributed.get_rank() == 0:
         print(f"accepted: {next(engine.parameters()).dtype}", flush=True)
     if inputs is not None:
-        engine(torch.zeros(1, 8, dtype=getattr(torch, inputs)))
+        out = engine(torch.zeros(1, 8, dtype=getattr(torch, inputs)))
+    if repaired and torch.distributed.get_rank() == 0:
+        print(f"repaired: a forward pass in {out.dtype}", flush=True)
     torch.distributed.destroy_process_group()
 
 
@@ -49,12 +55,12 @@ def inference():
 def main():
     enabled = {"enabled": True}
     parts = {
-        "fp16": lambda: initialize(fp16=enabled),
+        "fail": lambda: initialize(fp16=enabled),
         "undetected": lambda: initialize(fp16=enabled),
         "inference": inference,
         "both": lambda: initialize(fp16=enabled, bf16=enabled),
         "inputs": lambda: initialize(inputs="float32", bf16=enabled),
-        "fix": lambda: initialize(inputs="bfloat16", bf16=enabled),
+        "fix": lambda: initialize(inputs="bfloat16", repaired=True, bf16=enabled),
     }
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")

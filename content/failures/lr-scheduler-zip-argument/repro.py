@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Let DeepSpeed drop an empty parameter group under a scheduler that still counts it, and show three repairs.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu (2.10 or later), Python 3.11; needs no GPU. Two ranks, gloo.
@@ -6,7 +10,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu (2.10 or later), Python 3.11; nee
     python repro.py engine    the same scheduler handed to deepspeed.initialize, stepped by the engine
     python repro.py old       what torch before 2.10 did instead: the learning rate of the dropped group is used
     python repro.py own       the same words from a zip of the script's own
-    python repro.py filter    repaired: no empty group is built
+    python repro.py fix       repaired: no empty group is built
     python repro.py callable  repaired: the scheduler is made by DeepSpeed, after the group is gone
     python repro.py after     repaired: the scheduler is made after deepspeed.initialize
 
@@ -58,10 +62,10 @@ def initialize(keep_empty=True, scheduler=None):
     return engine, before
 
 
-def report(engine):
+def report(engine, said="stepped"):
     if engine.global_rank == 0:
         rates = [group["lr"] for group in engine.optimizer.param_groups]
-        print(f"stepped: learning rates {rates}, intended [1e-05]", flush=True)
+        print(f"{said}: learning rates {rates}, intended [1e-05]", flush=True)
 
 
 def fail():
@@ -83,10 +87,10 @@ def own():
         report(engine)
 
 
-def filtered():
+def fix():
     engine, scheduler = initialize(keep_empty=False)
     scheduler.step()
-    report(engine)
+    report(engine, "repaired")
 
 
 def after():
@@ -101,7 +105,7 @@ def main():
         "engine": lambda: initialize(scheduler="object"),
         "old": old,
         "own": own,
-        "filter": filtered,
+        "fix": fix,
         "callable": lambda: report(initialize(scheduler="callable")[0]),
         "after": after,
     }

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0"]
+# ///
 """A rank that does not come, on a CPU: what the waiting ranks print, and what names the missing one.
 
 Written for torch 2.13.0+cpu, Python 3.11; needs no GPU. Three ranks, gloo. The NCCL watchdog itself needs GPUs;
@@ -40,6 +44,8 @@ def train(mode):
     if mode != "fix" and rank == 1:
         print("rank 1 evaluates on its own", flush=True)
         time.sleep(3 * WAIT.total_seconds())
+    if mode == "fix" and rank == 0:
+        print(f"repaired: {int(steps)} steps on every rank", flush=True)
     dist.destroy_process_group()
 
 

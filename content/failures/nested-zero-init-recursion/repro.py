@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.14.5"]
+# ///
 """Send DeepSpeedEngine.__getattr__ into endless recursion on a CPU, and the contexts that used to do it.
 
 Raised with deepspeed 0.14.5, torch 2.13.0+cpu, Python 3.11; with deepspeed 0.19.8 `fail` passes. The nested contexts
@@ -90,7 +94,8 @@ def main():
 
     deepspeed.init_distributed("gloo")
     step(run(mode))
-    print(f"{mode}: trained a step with deepspeed {deepspeed.__version__}", flush=True)
+    said = "repaired" if mode == "fix" else mode
+    print(f"{said}: trained a step with deepspeed {deepspeed.__version__}", flush=True)
     torch.distributed.destroy_process_group()
 
 

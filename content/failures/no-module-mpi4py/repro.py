@@ -1,11 +1,15 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Start DeepSpeed without the five variables that a launcher sets, and show the repairs.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU, and no mpi4py in the environment.
 
-    python repro.py plain      no launcher, no variable set: No module named 'mpi4py'
+    python repro.py fail       no launcher, no variable set: No module named 'mpi4py'
     python repro.py four       RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set by hand, LOCAL_RANK forgotten
     python repro.py no-guess   auto_mpi_discovery=False: PyTorch names the missing variable
-    python repro.py five       repaired: all five set
+    python repro.py fix        repaired: all five set
     python repro.py group      repaired: PyTorch's process group is adopted, LOCAL_RANK is set besides
     python repro.py launcher   repaired: started by torchrun, two ranks
 
@@ -27,7 +31,7 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def initialize(**options):
+def initialize(said="initialized", **options):
     import deepspeed
     import torch
 
@@ -37,7 +41,7 @@ def initialize(**options):
     optimizer = {"type": "Adam", "params": {"torch_adam": True}}
     config = {"train_micro_batch_size_per_gpu": 1, "optimizer": optimizer}
     engine, *_ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=config)
-    print(f"initialized: rank {engine.global_rank} of {engine.world_size}", flush=True)
+    print(f"{said}: rank {engine.global_rank} of {engine.world_size}", flush=True)
     torch.distributed.destroy_process_group()
 
 
@@ -47,9 +51,9 @@ def four():
     initialize()
 
 
-def five():
+def fix():
     os.environ.update(ALONE, MASTER_PORT=free_port())
-    initialize()
+    initialize("repaired")
 
 
 def group():
@@ -70,10 +74,10 @@ def launcher():
 
 def main():
     parts = {
-        "plain": initialize,
+        "fail": initialize,
         "four": four,
         "no-guess": lambda: initialize(auto_mpi_discovery=False),
-        "five": five,
+        "fix": fix,
         "group": group,
         "launcher": launcher,
     }

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Raise DeepSpeed's refusal of no_sync under ZeRO-2 and ZeRO-3 on a CPU, and accumulate gradients rightly.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
@@ -102,6 +106,8 @@ def main():
     right = torch.allclose(gradient, expected(), rtol=1e-4, atol=1e-6)
     engine.step()
     if engine.global_rank == 0:
+        if mode == "fix" and right:
+            print("repaired: accumulated over two micro-batches", flush=True)
         print(f"{mode}: gradient equals plain PyTorch's: {right} (mean ratio {ratio:.3f})", flush=True)
     torch.distributed.destroy_process_group()
 

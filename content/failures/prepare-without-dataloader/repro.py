@@ -1,14 +1,18 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "accelerate==1.15.0"]
+# ///
 """Call accelerate's prepare() under DeepSpeed without what it needs to fill "auto", and show the repairs.
 
 Written for accelerate 1.15.0, deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
 
-    python repro.py missing   prepare(model, optimizer), the micro-batch is "auto"
+    python repro.py fail      prepare(model, optimizer), the micro-batch is "auto"
     python repro.py foreign   a loader that is no torch DataLoader does not count
     python repro.py sampler   a DataLoader with a batch sampler has batch_size None: the sibling message
     python repro.py apart     the loader in a call of its own does not help the call without it
     python repro.py smaller   loaders of 8 and 2 samples: the engine is told 2
     python repro.py number    repaired: an integer in the configuration
-    python repro.py together  repaired: the loader in the same call
+    python repro.py fix       repaired: the loader in the same call
 
 The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
 """
@@ -46,17 +50,17 @@ def accelerator(micro="auto"):
     return Accelerator(deepspeed_plugin=DeepSpeedPlugin(hf_ds_config=config))
 
 
-def prepare(accelerator, *loaders):
+def prepare(accelerator, *loaders, said="prepared"):
     import torch
 
     model = torch.nn.Linear(8, 1)
     engine, *_ = accelerator.prepare(model, torch.optim.AdamW(model.parameters()), *loaders)
     if os.environ["RANK"] == "0":
-        print(f"prepared: micro-batch {engine.train_micro_batch_size_per_gpu()}", flush=True)
+        print(f"{said}: micro-batch {engine.train_micro_batch_size_per_gpu()}", flush=True)
     accelerator.end_training()
 
 
-def missing():
+def fail():
     prepare(accelerator())
 
 
@@ -85,12 +89,12 @@ def number():
     prepare(accelerator(micro=4))
 
 
-def together():
-    prepare(accelerator(), loader(4))
+def fix():
+    prepare(accelerator(), loader(4), said="repaired")
 
 
 def main():
-    parts = [missing, foreign, sampler, apart, smaller, number, together]
+    parts = [fail, foreign, sampler, apart, smaller, number, fix]
     by_name = {part.__name__: part for part in parts}
     if len(sys.argv) != 2 or sys.argv[1] not in by_name:
         sys.exit(f"usage: python repro.py {'|'.join(by_name)}")

@@ -1,9 +1,13 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
+# ///
 """Let the HF Trainer refuse a ds_config that contradicts its arguments, in four ways, and show the repair.
 
 Written for transformers 5.24.0, accelerate 1.15.0, deepspeed 0.19.8, torch 2.13.0+cpu; needs no GPU and no
 network: the model is made from a configuration. Two ranks, gloo.
 
-    python repro.py numbers   micro-batch and learning rate differ between file and arguments
+    python repro.py fail      micro-batch and learning rate differ between file and arguments
     python repro.py string    "1.0" in quotes against 1.0: both sides print the same number
     python repro.py twice     a second train() with another number of steps on the same Trainer
     python repro.py evaluate  ZeRO-3, evaluate() before train(): total_num_steps=0 against the real number
@@ -64,7 +68,7 @@ def make_trainer(config, **arguments):
     return Trainer(model, args, train_dataset=rows)
 
 
-def numbers():
+def fail():
     optimizer = {"type": "AdamW", "params": {"lr": 3e-5, "torch_adam": True}}
     config = {**AUTO, "train_batch_size": 16, "train_micro_batch_size_per_gpu": 4, "optimizer": optimizer}
     make_trainer(config).train()
@@ -98,14 +102,14 @@ def absent():
 def fix():
     trainer = make_trainer(AUTO)
     trainer.train()
-    report(trainer)
+    report(trainer, "repaired")
 
 
-def report(trainer):
+def report(trainer, said="accepted"):
     engine = trainer.accelerator.deepspeed_engine_wrapped.engine
     if trainer.args.process_index == 0:
         print(
-            f"accepted: micro {engine.train_micro_batch_size_per_gpu()}, "
+            f"{said}: micro {engine.train_micro_batch_size_per_gpu()}, "
             f"accumulation {engine.gradient_accumulation_steps()} (arguments: "
             f"{trainer.args.gradient_accumulation_steps}), clipping {engine.gradient_clipping()} "
             f"(arguments: {trainer.args.max_grad_norm})"
@@ -114,7 +118,7 @@ def report(trainer):
 
 def main():
     parts = {
-        "numbers": numbers,
+        "fail": fail,
         "string": string,
         "twice": twice,
         "evaluate": evaluate,

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Export a ZeRO checkpoint whose optimizer files don't add up, and export it once they do.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. gloo.
@@ -54,11 +58,13 @@ def export(checkpoint, output):
     return subprocess.run([sys.executable, script, checkpoint, output], check=False).returncode
 
 
-def show(output):
+def show(mode, output):
     import torch
 
     weight = torch.load(os.path.join(output, "pytorch_model.bin"))["weight"]
-    print(f"exported: weights {sorted(set(weight.flatten().tolist()))}", flush=True)
+    found = sorted(set(weight.flatten().tolist()))
+    said = "repaired" if mode == "fix" and found == [1.0] else "exported"
+    print(f"{said}: weights {found}", flush=True)
 
 
 def main():
@@ -81,7 +87,7 @@ def main():
         output = os.path.join(folder, "out")
         code = export(os.path.join(folder, TAG) if mode == "nolatest" else folder, output)
         if code == 0:
-            show(output)
+            show(mode, output)
         sys.exit(code)
 
 

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
+# ///
 """Raise transformers' refusal of device_map under DeepSpeed ZeRO-3 on a CPU, and load without it.
 
 Written for transformers 5.24.0, deepspeed 0.19.8, torch 2.13.0+cpu, accelerate 1.15.0, Python 3.11; no GPU. Two ranks.
@@ -74,6 +78,8 @@ def main():
     held = sum(p.numel() for p in model.parameters())
     total = sum(getattr(p, "ds_numel", p.numel()) for p in model.parameters())
     print(f"[rank{args.process_index}] {mode}: {held} of {total} weights whole on this rank", flush=True)
+    if mode == "fix" and args.process_index == 0 and held < total:
+        print("repaired: the weights are partitioned", flush=True)
 
     import torch
 

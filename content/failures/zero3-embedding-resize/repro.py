@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
+# ///
 """Lose the vocabulary size under ZeRO-3 by reading it from a partitioned embedding, on a CPU.
 
 Written for transformers 5.24.0, deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
@@ -83,6 +87,8 @@ def main():
         logits.view(-1, model.config.vocab_size + 1)
     engine.backward(engine(input_ids=x, labels=x).loss)
     engine.step()
+    if mode == "fix" and engine.global_rank == 0:
+        print("repaired: trained a step with the new size", flush=True)
     print(f"[rank{engine.global_rank}] {mode}: trained a step; {announced.is_zero3()=}", flush=True)
     torch.distributed.destroy_process_group()
 

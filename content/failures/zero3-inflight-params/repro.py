@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.14.5"]
+# ///
 """Leave prefetched ZeRO-3 weights in flight on a CPU, by a branch that depends on the data.
 
 Needs deepspeed <= 0.15.2 for the failure; raised with deepspeed 0.14.5, torch 2.13.0+cpu, Python 3.11. With deepspeed
@@ -79,6 +83,8 @@ def main():
             engine.step()
         if engine.global_rank == 0:
             print(f"step {step} done", flush=True)
+    if mode == "fix" and engine.global_rank == 0:
+        print(f"repaired: {STEPS} steps", flush=True)
     print(
         f"[rank{engine.global_rank}] {mode}: {STEPS} steps with deepspeed {deepspeed.__version__}", flush=True
     )

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
+# ///
 """Use a parameter that ZeRO-3 never registered, on a CPU: 'Parameter' object has no attribute 'ds_...'.
 
 Written for deepspeed 0.19.8, transformers 5.24.0, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
@@ -110,6 +114,8 @@ def main():
 
     deepspeed.init_distributed("gloo")
     engine, _ = run_llama(mode) if mode in ("resize", "order") else run_small(mode)
+    if mode == "fix" and engine.global_rank == 0:
+        print("repaired: training and evaluation alternate", flush=True)
     print(f"[rank{engine.global_rank}] {mode}: done", flush=True)
     torch.distributed.destroy_process_group()
 

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# ///
 """Let ZeRO-3 expect a weight that it never gathers, because the weight has no elements; on a CPU.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
@@ -84,6 +88,8 @@ def main():
         engine.backward(engine(torch.ones(1, 8)).sum())
         engine.step()
     sizes = {name: tuple(p.ds_shape) for name, p in engine.module.named_parameters()}
+    if mode == "fix" and engine.global_rank == 0:
+        print("repaired: trained two steps", flush=True)
     print(f"[rank{engine.global_rank}] {mode}: two steps; {sizes}", flush=True)
     torch.distributed.destroy_process_group()
 

@@ -1,3 +1,7 @@
+# /// script
+# requires-python = ">=3.11,<3.12"
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
+# ///
 """Save ZeRO-3 weights without gathering them, and with; on a CPU.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, transformers 5.24.0, Python 3.11; needs no GPU. Two ranks, gloo.
@@ -94,9 +98,10 @@ def load(mode, path):
     fresh = build()
     before = fresh[0].weight.clone()
     fresh.load_state_dict(state)
-    print(
-        f"{mode}: loads; weights differ from the untrained ones: {not torch.equal(before, fresh[0].weight)}"
-    )
+    trained = not torch.equal(before, fresh[0].weight)
+    if mode == "fix" and trained:
+        print("repaired: the file loads and holds trained weights", flush=True)
+    print(f"{mode}: loads; weights differ from the untrained ones: {trained}", flush=True)
 
 
 def main():
