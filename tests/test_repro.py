@@ -158,6 +158,15 @@ def test_a_hanging_part_is_killed_with_its_children(content: Path, cache: Path, 
     assert [pid for pid in started if is_alive(pid)] == []
 
 
+def test_who_is_told_to_end_ends_what_it_started(content: Path, cache: Path, capsys: Captured) -> None:
+    pids = content / "pids"
+    write(content, CHILD.format(pids=str(pids)), "os.kill(os.getppid(), 15)\nchild.wait()\n")
+    assert run(["repro", "--content", str(content), "--cache", str(cache)]) == 130
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 2
+    assert [pid for pid in started if is_alive(pid)] == []
+
+
 def test_a_part_sees_neither_the_job_nor_the_home_around_it(
     content: Path, cache: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-SYSTEM_FOLDERS = frozenset(("/", "/usr", "/usr/local", "/tmp", "/root", "/nonexistent"))
+SYSTEM_FOLDERS = frozenset(("/", "/usr", "/usr/local", "/tmp", "/nonexistent"))
 """Paths that tell nothing of a machine."""
 COMMON_NAMES = frozenset(
     ("", "localhost", "root", "user", "ubuntu", "runner", "admin", "localhost.localdomain")

@@ -9,8 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
@@ -84,11 +84,26 @@ def _run(part: str, environment: Environment, root: Path, limit: float) -> int |
             start_new_session=True,
         )
         try:
-            return process.wait(limit)
+            with _terminated_as_interrupted():
+                return process.wait(limit)
         except subprocess.TimeoutExpired:
             return None
         finally:
             _end(process, variables[MARK])
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM raises KeyboardInterrupt, so that whoever is told to end ends what it started."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _variables(environment: Environment, root: Path) -> dict[str, str]:
