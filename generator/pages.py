@@ -14,6 +14,7 @@ from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
     corpora_shown,
+    hub_filters,
     hub_rows,
     look_alikes,
     messages_by_system,
@@ -36,6 +37,7 @@ Kind = Literal[
     "tag",
     "signatures",
     "diagnose",
+    "compare",
     "verify",
     "text",
     "404",
@@ -44,6 +46,7 @@ Kind = Literal[
 FOLDERS = frozenset(
     [
         "api",
+        "compare",
         "css",
         "diagnose",
         "engine",
@@ -91,6 +94,7 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         *_groups(catalogue),
         _signatures(catalogue),
         _diagnose(catalogue),
+        _compare(),
         *(
             _verify(catalogue, page) if page.name == "verify" else _text(page)
             for page in catalogue.content.pages
@@ -135,7 +139,8 @@ def _redirect(loaded: LoadedEntry, alias: str) -> Page:
 
 
 def _hub(catalogue: Catalogue, hub: Hub) -> Page:
-    data = {"hub": hub, "rows": hub_rows(catalogue, hub)}
+    rows = hub_rows(catalogue, hub)
+    data = {"hub": hub, "rows": rows, "filters": hub_filters(catalogue, rows)}
     name = catalogue.systems[hub.system].name
     description = (
         f"{name} failures by lifecycle phase, and what ZeRO 1, 2 and 3 do to each kind of state there."
@@ -186,6 +191,13 @@ def _diagnose(catalogue: Catalogue) -> Page:
     )
     data = {"samples": sample_logs(catalogue), "skipped": sorted(SKIPPED)}
     return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
+
+
+def _compare() -> Page:
+    description = (
+        "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
+    )
+    return Page("compare", "compare/index.html", "Compare failures", description, "compare.html")
 
 
 def _verify(catalogue: Catalogue, page: TextPage) -> Page:

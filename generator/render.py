@@ -24,7 +24,7 @@ from .write import File
 ROOT = Path(__file__).parents[1]
 STYLES = ("tokens", "base", "layout", "parts", "search", "code", "entry", "hub", "print")
 """The files of static/css that every page needs, in the order of the cascade."""
-STYLES_OF_PAGES = ("diagnose", "verify")
+STYLES_OF_PAGES = ("compare", "diagnose", "verify")
 """Those that one page alone links."""
 
 _HEADING = re.compile(
@@ -55,6 +55,7 @@ class Renderer:
             catalogue=catalogue,
             contents=contents,
             diagrams=diagrams,
+            facets=views.facets,
             family_symbols=family_symbols(catalogue.content.families),
             highlight=highlight,
             highlight_pair=highlight_pair,

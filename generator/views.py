@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import words
 from .catalogue import Catalogue
 from .content import LoadedEntry
 from .corpora import confusion, recorded
@@ -143,6 +144,58 @@ def _column(entry: Entry) -> str:
     touched = entry.affected.state.what if entry.affected else ()
     names = (name.replace("-", "_") for name in touched)
     return next((name for name in names if name in dict(STATES)), "elsewhere")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A value of a filter, how it reads, and how many of the hub's entries have it."""
+
+    value: str
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Something by which a hub's failures are told apart; ``id`` is its name in links."""
+
+    id: str
+    name: str
+    options: tuple[Option, ...]
+
+
+def facets(entry: Entry) -> Mapping[str, tuple[str, ...]]:
+    """What an entry has of each filter, by the filters' ids."""
+    affected = entry.affected
+    grades = {cause.grade for cause in entry.causes}
+    return {
+        "stage": affected.state.zero_stages if affected else (),
+        "offload": affected.state.offload if affected else (),
+        "family": (entry.family,),
+        "effect": affected.effect if affected else (),
+        "system": tuple(known.id for known in entry.systems),
+        "evidence": ("reproduced",) if "reproduced" in grades else (),
+    }
+
+
+def hub_filters(catalogue: Catalogue, rows: tuple[HubRow, ...]) -> tuple[Filter, ...]:
+    """The filters that leave something out, each with the values that its entries have."""
+    named: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+        ("stage", "ZeRO stage", words.STAGES),
+        ("offload", "Offload", words.OFFLOADS),
+        ("family", "Family", {family.id: family.name for family in catalogue.content.families}),
+        ("effect", "Effect", words.EFFECTS),
+        ("system", "System", {system.id: system.name for system in catalogue.content.systems}),
+        ("evidence", "Evidence", {"reproduced": "reproduced"}),
+    )
+    told = [facets(loaded.entry) for row in rows for loaded in row.entries]
+    filters = []
+    for id_, name, names in named:
+        counts = Counter(value for facet in told for value in facet[id_])
+        options = [Option(value, names[value], counts[value]) for value in names if counts[value]]
+        if any(option.count < len(told) for option in options):
+            filters.append(Filter(id_, name, tuple(options)))
+    return tuple(filters)
 
 
 MessageGroup = tuple[LoadedEntry, tuple[Signature, ...]]

@@ -21,12 +21,17 @@ KINDS = (
     "tags/zero-3/",
     "signatures/",
     "diagnose/",
+    "compare/",
+    "compare/?with=zero3-weight-must-be-2d,zero3-param-not-available,batch-size-triangle",
     "contribute/",
     "about/",
     "privacy/",
     "verify/",
     "404.html",
 )
+
+SETTLED = "!document.querySelector('[aria-busy]')"
+"""Whether a page shows what it fetches."""
 
 # Lines as people paste them: from other runs than the entries' own logs, with other numbers,
 # prefixes and paths.
@@ -97,6 +102,7 @@ def violations(page: Page) -> list[str]:
 def test_axe_finds_nothing(page: Page, address: str, path: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(address + path)
+    page.wait_for_function(SETTLED)
     assert violations(page) == []
 
 
@@ -105,6 +111,7 @@ def test_no_page_scrolls_sideways(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     for path in KINDS:
         page.goto(address + path)
+        page.wait_for_function(SETTLED)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
 
 
