@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 
 from .reproduce import Outcome
@@ -15,7 +16,7 @@ def heading(width: int) -> str:
 
 def row(outcome: Outcome, width: int) -> str:
     result = "ok" if outcome.ok else f"FAILED: {outcome.judgement.wrong}"
-    said = f"  [{outcome.judgement.said}]" if outcome.judgement.said else ""
+    said = f"  [{shorten(outcome.judgement.said, 100, placeholder=' …')}]" if outcome.judgement.said else ""
     return f"{outcome.slug:{width}}  {outcome.part or '-':12}  {outcome.seconds:7.1f}  {result}{said}"
 
 
