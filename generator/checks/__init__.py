@@ -16,6 +16,7 @@ from ..content import Content, LoadedEntry
 from ..finding import Explanation, Finding
 from . import (
     characters,
+    code,
     completeness,
     dates,
     files,
@@ -46,6 +47,7 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     signatures.check,
     markup.check,
     snippets.check,
+    code.check,
     reproductions.check,
     characters.check,
     filler.check,
@@ -76,6 +78,7 @@ _EXPLAINED = (
     signatures,
     markup,
     snippets,
+    code,
     reproductions,
     logs,
     filler,

@@ -8,12 +8,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 
 import yaml
-from pydantic import BaseModel
 
 from ..catalogue import Catalogue
-from ..content import FieldPath, LoadedEntry
+from ..code_evidence.uses import snippets
+from ..content import LoadedEntry
 from ..finding import Explanation, Finding
-from ..model import Snippet
 from .report import finding_within
 
 CODES: Mapping[str, Explanation] = {
@@ -37,20 +36,6 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
             said = f"this {snippet.language} doesn't parse: {message}"
             yield finding_within(loaded.positions, where, snippet.code, offset, "snippet", said)
     yield from _repro(loaded)
-
-
-def snippets(part: BaseModel, field: FieldPath = ()) -> Iterator[tuple[FieldPath, Snippet]]:
-    """Every snippet in an entry or a part of one, with its field."""
-    if isinstance(part, Snippet):
-        yield field, part
-        return
-    for name, info in type(part).model_fields.items():
-        value = getattr(part, name)
-        key = info.alias or name
-        items = enumerate(value) if isinstance(value, tuple) else [(None, value)]
-        for index, item in items:
-            if isinstance(item, BaseModel):
-                yield from snippets(item, (*field, key) if index is None else (*field, key, index))
 
 
 def _repro(loaded: LoadedEntry) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ line and column, because its bytes are no text. A ``Tree`` is changed by a funct
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import mkdir
@@ -72,6 +73,15 @@ def _name_part(content: Path, part: str, captured: bool = False, twice: bool = F
     log = text[text.index("  - file: run.log") :]
     text += log if twice else ""
     (content / SHORT).write_text(text.replace("made: composed", "made: captured") if captured else text)
+
+
+def _gone(content: Path) -> None:
+    """Use a name of which the record says that the release lacks it."""
+    entry = content / ENTRY
+    used = "code: |\n        import torch\n\n        torch.store(state, path)"
+    entry.write_text(entry.read_text().replace("code: torch.save(state, path)", used, 1))
+    names = {"torch==2.13.0": {"torch": "module", "torch.store": "missing"}}
+    (content / "failures/disk-full/snippets.json").write_text(json.dumps({"names": names}))
 
 
 CHANGES = (
@@ -464,6 +474,48 @@ CHANGES = (
         "snippet",
     ),
     Change(
+        "import of an unlisted package",
+        ENTRY,
+        "          import shutil",
+        "          ▶import shutils",
+        "unlisted-package",
+    ),
+    Change(
+        "release of an unlisted package",
+        ENTRY,
+        "        code: |\n          import shutil",
+        '        packages: [▶"jax==0.4.1"]\n        code: |\n          import shutil',
+        "unlisted-package",
+    ),
+    Change(
+        "name that is missing and not used",
+        ENTRY,
+        "      code: torch.save",
+        "      missing: [▶torch.load]\n      code: torch.save",
+        "not-missing",
+    ),
+    Change(
+        "name that was not looked up",
+        ENTRY,
+        "      code: torch.save(state, path)",
+        "      code: |\n        import torch\n\n        ▶torch.save(state, path)",
+        "unrecorded",
+    ),
+    Change(
+        "configuration that was not tried",
+        ENTRY,
+        "      language: bash\n      code: fallocate -l 10G /data/probe && rm /data/probe",
+        "      language: json\n      code: '▶{\"train_batch_size\": 1}'",
+        "unrecorded",
+    ),
+    Change(
+        "refusal without a configuration",
+        ENTRY,
+        "      language: bash\n      code: fallocate",
+        "      language: bash\n      refused: too large\n      code: ▶fallocate",
+        "configuration",
+    ),
+    Change(
         "broken json",
         ENTRY,
         "      language: bash\n      code: fallocate",
@@ -551,10 +603,18 @@ WHOLES = (
     Whole("repro pinned to a family", REPRO, BLOCK.replace(b"[]", b'["torch==2.*"]'), "repro-block"),
     Whole("repro from an address", REPRO, BLOCK.replace(b"[]", b'["a @ https://a.org"]'), "repro-block"),
     Whole("repro without fix", REPRO, BLOCK + b'"""\npython repro.py fail\n"""\n', "repro-part", 5),
+    Whole(
+        "record of what is not used",
+        "failures/disk-full/snippets.json",
+        b'{"names": {"torch==2.13.0": {"torch": "module"}}}',
+        "stale-record",
+    ),
+    Whole("record that is none", "failures/disk-full/snippets.json", b"{}}", "unrecorded"),
     Whole("repro with NUL", "failures/port-taken/repro.py", b"x = 1\0\n", "snippet"),
 )
 
 TREES = (
+    Tree("name that is gone", _gone, ENTRY, "unknown-name", 146, 9),
     Tree("folder without entry.yaml", lambda c: (c / SHORT).unlink(), SHORT, "missing-file"),
     Tree("folder for entry.yaml", lambda c: ((c / SHORT).unlink(), (c / SHORT).mkdir()), SHORT, "stray-file"),
     Tree(
