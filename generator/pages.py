@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from . import symptoms
 from .catalogue import Catalogue
 from .content import LoadedEntry, TextPage
 from .diagnose.read import SKIPPED
@@ -14,6 +15,7 @@ from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
     corpora_shown,
+    evidence,
     hub_filters,
     hub_rows,
     look_alikes,
@@ -38,6 +40,7 @@ Kind = Literal[
     "signatures",
     "diagnose",
     "compare",
+    "symptom",
     "verify",
     "text",
     "404",
@@ -56,6 +59,7 @@ FOLDERS = frozenset(
         "pagefind",
         "phases",
         "signatures",
+        "symptoms",
         "systems",
         "tags",
     ]
@@ -95,6 +99,7 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         _signatures(catalogue),
         _diagnose(catalogue),
         _compare(),
+        *(_symptom(node) for node in symptoms.nodes(catalogue)),
         *(
             _verify(catalogue, page) if page.name == "verify" else _text(page)
             for page in catalogue.content.pages
@@ -124,6 +129,7 @@ def _entry(catalogue: Catalogue, loaded: LoadedEntry) -> Page:
         "loaded": loaded,
         "entry": entry,
         "appearance": appearance(entry),
+        "evidence": evidence(loaded),
         "related": related(catalogue, loaded),
         "alike": look_alikes(catalogue, loaded),
         "neighbours": neighbours(catalogue, loaded),
@@ -198,6 +204,15 @@ def _compare() -> Page:
         "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
     )
     return Page("compare", "compare/index.html", "Compare failures", description, "compare.html")
+
+
+def _symptom(node: symptoms.Node) -> Page:
+    """A question of the finder, or where it ends; the title says the answers so far."""
+    answers = [answer for _, answer, _ in node.given]
+    title = answers[-1] if answers else "No error line? Start from what you see"
+    said = "; ".join(answers) or "a run that hangs, computes something wrong, is slow, or was killed"
+    description = f"Failures of distributed training without an error line: {said}."
+    return Page("symptom", f"{node.path}index.html", title, description, "symptom.html", {"node": node})
 
 
 def _verify(catalogue: Catalogue, page: TextPage) -> Page:

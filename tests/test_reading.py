@@ -22,6 +22,8 @@ KINDS = (
     "signatures/",
     "diagnose/",
     "compare/",
+    "symptoms/",
+    "symptoms/silent-wrong-result/",
     "compare/?with=zero3-weight-must-be-2d,zero3-param-not-available,batch-size-triangle",
     "contribute/",
     "about/",
