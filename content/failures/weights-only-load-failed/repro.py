@@ -65,6 +65,7 @@ def launch(part, task, folder):
         sys.executable,
         "-m",
         "torch.distributed.run",
+        "--standalone",
         "--nproc-per-node",
         "2",
         os.path.abspath(__file__),
