@@ -15,11 +15,14 @@ from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
     corpora_shown,
+    events,
     evidence,
+    fixed_upstream,
     hub_filters,
     hub_rows,
     look_alikes,
     messages_by_system,
+    most_reported,
     neighbours,
     related,
     sample_lines,
@@ -40,6 +43,7 @@ Kind = Literal[
     "signatures",
     "diagnose",
     "compare",
+    "changes",
     "symptom",
     "verify",
     "text",
@@ -49,6 +53,7 @@ Kind = Literal[
 FOLDERS = frozenset(
     [
         "api",
+        "changes",
         "compare",
         "css",
         "diagnose",
@@ -65,6 +70,8 @@ FOLDERS = frozenset(
     ]
 )
 """What the site's root holds beside a folder for each text page and hub."""
+NEWEST = 6
+"""What the home page tells of what is new."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         _signatures(catalogue),
         _diagnose(catalogue),
         _compare(),
+        _changes(catalogue),
         *(_symptom(node) for node in symptoms.nodes(catalogue)),
         *(
             _verify(catalogue, page) if page.name == "verify" else _text(page)
@@ -114,7 +122,12 @@ def _home(catalogue: Catalogue) -> Page:
         "The open encyclopedia of distributed-training failures. Paste an error line: what it is, "
         "which rank started it, how to be sure, and the fix. Nothing leaves your machine."
     )
-    data = {"tally": tally(catalogue), "samples": sample_lines(catalogue)}
+    data = {
+        "tally": tally(catalogue),
+        "samples": sample_lines(catalogue),
+        "reported": most_reported(catalogue),
+        "newest": events(catalogue)[:NEWEST],
+    }
     return Page("home", "index.html", title, description, "home.html", data)
 
 
@@ -204,6 +217,12 @@ def _compare() -> Page:
         "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
     )
     return Page("compare", "compare/index.html", "Compare failures", description, "compare.html")
+
+
+def _changes(catalogue: Catalogue) -> Page:
+    description = "What is new, what was changed, and which release of which system repaired what."
+    data = {"events": events(catalogue), "repairs": fixed_upstream(catalogue)}
+    return Page("changes", "changes/index.html", "What is new", description, "changes.html", data)
 
 
 def _symptom(node: symptoms.Node) -> Page:

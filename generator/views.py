@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from . import words
@@ -12,7 +14,9 @@ from .catalogue import Catalogue
 from .content import LoadedEntry
 from .corpora import confusion, recorded
 from .diagrams import STATES
-from .model import Entry, Grade, Hub, HubPhase, Phase, Signature, System
+from .evidence import record
+from .evidence.record import Found
+from .model import Entry, Fix, Grade, Hub, HubPhase, Phase, Signature, System
 
 GRADES: tuple[Grade, ...] = ("reproduced", "source", "maintainer", "reports", "inferred")
 """Strongest first."""
@@ -100,6 +104,16 @@ def appearance(entry: Entry) -> Appearance:
         logs=dict(sorted(Counter(log.made for log in entry.logs).items())),
         sources=sum(signature.source is not None for signature in entry.signatures),
     )
+
+
+def evidence(loaded: LoadedEntry) -> dict[str, Found]:
+    """Where the entry's messages stand upstream, by signature; nothing of one that changed since, or can't be read."""
+    try:
+        recorded = record.read(loaded.files.get(record.FILE))
+    except ValueError:
+        return {}
+    found = {one.id: record.evidence_for(one, recorded) for one in loaded.entry.signatures}
+    return {name: there for name, there in found.items() if there}
 
 
 @dataclass(frozen=True)
@@ -196,6 +210,70 @@ def hub_filters(catalogue: Catalogue, rows: tuple[HubRow, ...]) -> tuple[Filter,
         if any(option.count < len(told) for option in options):
             filters.append(Filter(id_, name, tuple(options)))
     return tuple(filters)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to an entry on a day: it was added, or what a change says."""
+
+    day: date
+    loaded: LoadedEntry
+    what: str | None
+    """What was changed; None where the entry is new."""
+
+
+def events(catalogue: Catalogue) -> tuple[Event, ...]:
+    """All that happened, the newest day first; within a day by title, new entries first."""
+    found = [Event(loaded.entry.added, loaded, None) for loaded in catalogue.current]
+    found += [
+        Event(change.date, loaded, change.what)
+        for loaded in catalogue.content.entries
+        for change in loaded.entry.changes
+    ]
+    return tuple(
+        sorted(
+            found,
+            key=lambda event: (
+                -event.day.toordinal(),
+                event.what is not None,
+                event.loaded.entry.title.casefold(),
+            ),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A release of a system, and the fixes that it brought: entry, fix."""
+
+    system: str
+    version: str
+    fixes: tuple[tuple[LoadedEntry, Fix], ...]
+
+
+def fixed_upstream(catalogue: Catalogue) -> tuple[Repair, ...]:
+    """What upstream repaired, by system in the taxonomy's order, its newest release first."""
+    repairs: dict[tuple[str, str], list[tuple[LoadedEntry, Fix]]] = {}
+    for loaded in catalogue.current:
+        for fix in loaded.entry.fixes:
+            for release in fix.fixed_in:
+                repairs.setdefault((release.system, release.version), []).append((loaded, fix))
+    order = [system.id for system in catalogue.content.systems]
+
+    def newest_first(place: tuple[str, str]) -> tuple[int, tuple[int, ...], str]:
+        numbers = tuple(-int(part) for part in re.findall("[0-9]+", place[1]))
+        return (order.index(place[0]) if place[0] in order else len(order), numbers, place[1])
+
+    return tuple(Repair(*place, tuple(repairs[place])) for place in sorted(repairs, key=newest_first))
+
+
+def most_reported(catalogue: Catalogue, most: int = 8) -> tuple[tuple[LoadedEntry, int], ...]:
+    """The entries with the most public threads among their references, and how many each has."""
+    counted = [
+        (loaded, len({ref.url.partition("#")[0] for ref in loaded.entry.references if ref.kind == "issue"}))
+        for loaded in catalogue.current
+    ]
+    return tuple(sorted(counted, key=lambda pair: -pair[1])[:most])
 
 
 MessageGroup = tuple[LoadedEntry, tuple[Signature, ...]]

@@ -23,6 +23,7 @@ KINDS = (
     "diagnose/",
     "compare/",
     "symptoms/",
+    "changes/",
     "symptoms/silent-wrong-result/",
     "compare/?with=zero3-weight-must-be-2d,zero3-param-not-available,batch-size-triangle",
     "contribute/",
