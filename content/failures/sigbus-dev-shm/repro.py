@@ -76,10 +76,9 @@ def launch(part):
             sys.executable,
             "-m",
             "torch.distributed.run",
+            "--standalone",
             "--nproc-per-node",
             "2",
-            "--master-port",
-            "0",
             __file__,
         ]
     else:
