@@ -416,6 +416,80 @@ def _with_repro(content: Content, slugs: list[str], file: str) -> list[LoadedEnt
     return [having[slug] for slug in dict.fromkeys(slugs or having)]
 
 
+@app.command(name="verify")
+def verify_command(
+    slugs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SLUG]...", help="Only these entries; without, all of them."),
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option("--cache", metavar="DIR", help="Where fetched sources are kept.")
+    ] = None,
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Look for every message in the released packages (network), and record where it stands."""
+    from .evidence import command
+    from .evidence.packages import PackageError, default_cache
+    from .load import load
+
+    folder = content_folder(content)
+    loaded, _ = load(folder)
+    _require_entries(loaded, slugs or [])
+    try:
+        report = command.verify(folder, loaded, slugs or [], cache or default_cache(), _progress(quiet))
+    except PackageError as error:
+        raise Problem(str(error)) from error
+    finally:
+        _progress(quiet)("")
+    for remark in report.remarks:
+        typer.echo(printable(str(remark)))
+    if not quiet:
+        typer.echo(report.summary, err=True)
+    return 1 if report.fails else 0
+
+
+def _require_entries(content: Content, slugs: Iterable[str]) -> None:
+    known = [loaded.slug for loaded in content.entries]
+    for slug in slugs:
+        if slug in content.broken:
+            raise Problem(f"the entry '{slug}' has errors; see: check {slug}")
+        if slug not in known:
+            raise Problem(
+                f"no entry is named '{slug}' ({did_you_mean(slug, known) or 'see content/failures'})"
+            )
+
+
+@app.command(name="coverage")
+def coverage_command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    missing: Annotated[
+        str, typer.Option("--missing", metavar="AREA", help="List the messages of an area that no entry has.")
+    ] = "",
+    content: ContentOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Count how many of the messages that the newest DeepSpeed can print some entry explains."""
+    from .catalogue import Catalogue
+    from .evidence.coverage import coverage
+    from .load import load
+
+    try:
+        counted = coverage(Catalogue(load(content_folder(content))[0]))
+    except ValueError as error:
+        raise Problem(str(error)) from error
+    if counted is None:
+        raise Problem("no messages are recorded here; record them with: verify")
+    if missing and missing not in counted.areas:
+        hint = did_you_mean(missing, counted.areas) or "one of: " + ", ".join(counted.areas)
+        raise Problem(f"no area is named '{missing}' ({hint})")
+    if as_json:
+        typer.echo(json.dumps(counted.to_json(missing), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(counted.to_text(missing), nl=False)
+    return 0
+
+
 def content_folder(given: Path | None) -> Path:
     """The one given, this checkout's, ./content, or what an installation carries. Raises Problem."""
     if given is not None:

@@ -20,7 +20,13 @@ class Looked(Part):
     first: Plain
     last: Plain
     count: int
-    which: Plain = Field(description="'every release', or which of them.")
+    which: Plain = Field(description="'every release', or which of them; a few by their names.")
+
+    @property
+    def words(self) -> str:
+        """For a reader: how many, from which to which; or their names."""
+        is_named = self.which.startswith(self.first)
+        return self.which if is_named else f"{self.which}: {self.count} from {self.first} to {self.last}"
 
 
 class Found(Part):
@@ -88,7 +94,7 @@ def write(folder: Path, evidence: Evidence) -> None:
     """Write the entry's evidence.json, or remove it where nothing of the entry can be fetched."""
     path = folder / FILE
     if evidence.signatures:
-        path.write_text(json.dumps(evidence.model_dump(mode="json", exclude_none=True), indent=1) + "\n")
+        path.write_text(json.dumps(evidence.model_dump(mode="json", exclude_defaults=True), indent=1) + "\n")
     else:
         path.unlink(missing_ok=True)
 
