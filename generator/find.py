@@ -18,8 +18,8 @@ from .signature import Compiled
 SIGNATURE_SCORE = 700
 """Every match of a signature scores this or more; words and parts of words always less."""
 ROLE_SCORE = {"cause": 200, "confirmation": 140, "witness": 80, "peer": 80, "supervisor": 80, "teardown": 40}
-UNMET_SCORE = 90
-"""Of a cause without its condition: it may be a report of somebody else's."""
+UNMET_SCORE = 15
+"""Of a cause without its condition: less than of any line whose conditions hold, which is then the better lead."""
 FEW_WORDS = 12
 """So many words are a query that somebody typed; there small numbers and beginnings of words count."""
 WRAPPED_LINES = 4

@@ -9,7 +9,7 @@ import { Compiled } from "./signature.js";
 export const SIGNATURE_SCORE = 700;
 /** @type {Record<string, number>} */
 const ROLE_SCORE = { cause: 200, confirmation: 140, witness: 80, peer: 80, supervisor: 80, teardown: 40 };
-const UNMET_SCORE = 90;
+const UNMET_SCORE = 15;
 const FEW_WORDS = 12;
 const WRAPPED_LINES = 4;
 const MAX_PLACES = 100;
