@@ -171,6 +171,17 @@ def test_engine_and_accelerator_are_what_our_snippets_mean_by_them() -> None:
     )
 
 
+def test_keys_of_a_file_for_accelerate_are_parameters_of_its_class() -> None:
+    text = "distributed_type: DEEPSPEED\nnum_process: 8\n"
+    found = used_names(Snippet(language="yaml", code=text), frozenset({"accelerate"}))
+    config = "accelerate.commands.config.config_args.ClusterConfig"
+    assert [(use.name, use.line) for use in found] == [
+        (f"{config}(distributed_type=)", 1),
+        (f"{config}(num_process=)", 2),
+    ]
+    assert used_names(Snippet(language="yaml", code="kind: Pod\n"), frozenset({"accelerate"})) == ()
+
+
 def test_what_is_no_python_uses_nothing() -> None:
     assert names("def f(:\n") == []
     assert used_names(Snippet(language="bash", code="import torch"), frozenset({"torch"})) == ()

@@ -113,7 +113,8 @@ class _Snippet:
 
     def _is_excused(self, name: str) -> bool:
         """Whether the name, or what it hangs on, is missing on purpose."""
-        return any(name.startswith(gone) for gone in self.snippet.missing)
+        gone = self.snippet.missing
+        return name in gone or name.startswith(tuple(f"{one}{end}" for one in gone for end in ".("))
 
     def claims(self) -> Iterator[Finding]:
         used = {use.name for use in self.used}

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
 from pydantic import BaseModel
 
 from ..content import FieldPath
@@ -28,7 +29,7 @@ CONVENTIONS: Mapping[str, str] = {
 }
 """What a name is in our snippets where nothing in them says otherwise."""
 _ENGINE = "deepspeed.initialize()"
-_PIPELINE_WORDS = ("PipelineModule", "train_batch", "eval_batch")
+_PIPELINE_WORDS = ("PipelineModule", ".train_batch(", ".eval_batch(")
 
 TELLING_KEYS = frozenset(
     {
@@ -42,6 +43,9 @@ TELLING_KEYS = frozenset(
     }
 )
 """A mapping with one of these keys is a DeepSpeed configuration."""
+
+_ACCELERATE_KEYS = frozenset({"deepspeed_config", "fsdp_config", "distributed_type", "compute_environment"})
+_ACCELERATE_CONFIG = "accelerate.commands.config.config_args.ClusterConfig"
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,13 @@ def imported_modules(snippet: Snippet) -> Iterator[Use]:
 
 
 def used_names(snippet: Snippet, modules: frozenset[str]) -> tuple[Use, ...]:
-    """The names that a Python snippet uses of these top-level modules, each once, in order of first use.
+    """The names that a snippet uses of these top-level modules, each once, in order of first use.
 
-    None where the snippet isn't Python that parses, which is another check's finding.
+    None where the snippet isn't Python that parses, which is another check's finding. The keys of a YAML file
+    for ``accelerate launch`` are the parameters of the class that reads it.
     """
+    if snippet.language == "yaml":
+        return tuple(_accelerate_keys(snippet)) if "accelerate" in modules else ()
     reader = _Reader(_tree(snippet), any(word in snippet.code for word in _PIPELINE_WORDS))
     first: dict[str, Use] = {}
     for use in reader.uses():
@@ -117,6 +124,18 @@ def configurations(snippet: Snippet) -> tuple[Configuration, ...]:
     """The DeepSpeed configurations that the snippet shows: the JSON, or dict displays made of literals."""
     found = _json_configuration(snippet) if snippet.language == "json" else _dict_configurations(snippet)
     return tuple(found)
+
+
+def _accelerate_keys(snippet: Snippet) -> Iterator[Use]:
+    try:
+        node = yaml.compose(snippet.code, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return
+    if not isinstance(node, yaml.MappingNode):
+        return
+    keys = {key.value: key.start_mark.line + 1 for key, _ in node.value if isinstance(key.value, str)}
+    if keys.keys() & _ACCELERATE_KEYS:
+        yield from (Use(f"{_ACCELERATE_CONFIG}({key}=)", line) for key, line in keys.items())
 
 
 def _json_configuration(snippet: Snippet) -> Iterator[Configuration]:
