@@ -389,11 +389,14 @@ def repro_command(
     width = max((len(loaded.slug) for loaded in entries), default=0)
     engine = Engine(_bundle(folder))
     outcomes: list[reproduce.Outcome] = []
+    where = cache or default_cache()
     show(report.heading(width))
     for loaded in entries:
-        for outcome in reproduce.reproduce(loaded, engine, cache or default_cache(), limit, say):
+        for outcome in reproduce.reproduce(loaded, engine, where, limit, say):
             outcomes.append(outcome)
             show(report.row(outcome, width))
+            if outcome.part and not outcome.ok:
+                say(f"  its output: {reproduce.keep(outcome, where)}")
             if captured and (changed := reproduce.capture(outcome, loaded, folder / "failures")):
                 say(f"{loaded.slug}: {changed}")
     typer.echo(

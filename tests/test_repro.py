@@ -75,6 +75,7 @@ def test_the_table_has_a_row_a_part_and_counts(content: Path, cache: Path, capsy
     write(content, FAILS)
     assert run(["repro", "port-taken", "--content", str(content), "--cache", str(cache), "--quiet"]) == 1
     heading, fail, fix, counts = capsys.readouterr().out.splitlines()
+    assert (cache / "output" / "port-taken.fix.log").read_text().endswith(": python repro.py fix\n")
     assert heading.split() == ["entry", "part", "seconds", "result"]
     assert fail.startswith("port-taken  fail ")
     assert "  ok  [established port-taken" in fail

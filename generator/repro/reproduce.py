@@ -69,6 +69,14 @@ def capture(outcome: Outcome, loaded: LoadedEntry, folder: Path) -> str:
     return "; ".join(changed)
 
 
+def keep(outcome: Outcome, cache: Path) -> Path:
+    """Write the output beside the environments, for whoever wants to see why it doesn't hold."""
+    path = cache / "output" / f"{outcome.slug}.{outcome.part}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(outcome.text)
+    return path
+
+
 def _parts(loaded: LoadedEntry) -> list[tuple[str, Log | None]]:
     named: dict[str, Log | None] = {log.part: log for log in loaded.entry.logs if log.part}
     fix = named.pop(FIX, None)
