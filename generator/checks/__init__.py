@@ -14,11 +14,13 @@ from .. import load, validate, yaml_document
 from ..catalogue import Catalogue
 from ..content import Content, LoadedEntry
 from ..finding import Explanation, Finding
+from ..signature import TemplateError
 from . import (
     characters,
     code,
     completeness,
     dates,
+    evidence,
     files,
     filler,
     hubs,
@@ -48,6 +50,7 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     markup.check,
     snippets.check,
     code.check,
+    evidence.check,
     reproductions.check,
     characters.check,
     filler.check,
@@ -62,6 +65,7 @@ FINISHERS: tuple[Callable[[Catalogue], Iterator[Finding]], ...] = (
     characters.finish,
     hubs.finish,
     sentences.finish,
+    evidence.finish,
 )
 _EXPLAINED = (
     yaml_document,
@@ -84,6 +88,7 @@ _EXPLAINED = (
     filler,
     hubs,
     sentences,
+    evidence,
 )
 CODES: Mapping[str, Explanation] = {
     code: said for module in _EXPLAINED for code, said in module.CODES.items()
@@ -98,8 +103,14 @@ def examine(folder: Path) -> tuple[Content, list[Finding]]:
 
 
 def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
-    """Where a log doesn't give the diagnosis that it promises: of all entries and healthy runs, or of ``slugs``."""
-    return sorted(logs.promises(Catalogue(content), slugs))
+    """Where a log doesn't give the diagnosis that it promises: of all entries and healthy runs, or of ``slugs``.
+
+    Nothing while a template is broken, which another check tells: then no log can be diagnosed.
+    """
+    try:
+        return sorted(logs.promises(Catalogue(content), slugs))
+    except TemplateError:
+        return []
 
 
 def run_checks(content: Content) -> list[Finding]:
