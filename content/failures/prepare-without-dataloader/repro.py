@@ -1,10 +1,11 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "accelerate==1.15.0"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
 # ///
 """Call accelerate's prepare() under DeepSpeed without what it needs to fill "auto", and show the repairs.
 
 Written for accelerate 1.15.0, deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
+accelerate 1.15.0 asks for the version of transformers (here 5.24.0) when it prepares for DeepSpeed, so that is needed.
 
     python repro.py fail      prepare(model, optimizer), the micro-batch is "auto"
     python repro.py foreign   a loader that is no torch DataLoader does not count
