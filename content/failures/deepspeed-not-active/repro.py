@@ -1,10 +1,11 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "accelerate==1.15.0"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0", "accelerate==1.15.0"]
 # ///
 """One script, two ways to start it: without DeepSpeed each rank holds all optimizer state, with it a slice.
 
 Written for torch 2.13.0+cpu, deepspeed 0.19.8, accelerate 1.15.0, Python 3.11; needs no GPU. Two ranks, gloo.
+accelerate 1.15.0 asks for the version of transformers (here 5.24.0) when it prepares for DeepSpeed, so that is needed.
 
     python repro.py fail   torchrun alone: the model is a DistributedDataParallel, and the guard stops the run
     python repro.py fix    the same with what `accelerate launch --use_deepspeed` puts into the environment
