@@ -1,10 +1,11 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "huggingface-hub==2.4.0"]
 # ///
 """Export a ZeRO checkpoint whose optimizer files don't add up, and export it once they do.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. gloo.
+The exporting script imports huggingface_hub, here 2.4.0.
 
     python repro.py fail       saved on two ranks, rank 1's file did not arrive: Expected 2, found 1
     python repro.py stale      the tag saved on two ranks, then again on one rank: Expected 1, found 2
