@@ -14,7 +14,7 @@ from functools import cached_property
 from ..signature import Literal, parse
 from .messages import Pieces, split
 
-SHARE = 0.7
+SHARE = 0.75
 """How much of a signature's literal text upstream must hold literally; the rest stands in upstream's holes."""
 LEAST = 8
 _ALLOWED = {

@@ -44,7 +44,7 @@ class Found(Part):
     lacking: tuple[Plain, ...] = Field(
         default=(), description="Of the releases looked at that lack it, those beside one that holds it."
     )
-    file: Plain = Field(description="Where the newest of these has it.")
+    file: Plain = Field(description="Where the newest of these has it that `versions` names.")
     line: LineNumber | None = Field(default=None, description="Absent in a library.")
 
     @property

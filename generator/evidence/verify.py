@@ -102,8 +102,9 @@ class _Seen:
     matched: Literal["text", "literal"]
 
     def record(self, wanted: Wanted) -> Found:
-        last = max(self.hits, key=lambda release: release.version)
-        hit = self.hits[last]
+        claim = _specifiers(wanted.source.versions)
+        claimed = [release for release in self.hits if claim.contains(release.version)]
+        hit = self.hits[max(claimed or self.hits, key=lambda release: release.version)]
         return Found(
             of=digest(wanted.signature),
             package=wanted.package,
@@ -281,7 +282,7 @@ def _remarks(wanted: Wanted, seen: _Seen, loaded: LoadedEntry) -> list[Remark]:
         _specifiers(system.versions).contains(release.version) for system in affected for release in seen.hits
     ):
         remark(
-            "fails",
+            "differs",
             f"the entry's {affected[0].id} {affected[0].versions} has no release with it; found in {ranges}",
         )
     return remarks

@@ -20,9 +20,11 @@ HUB = "hubs/pytorch.yaml"
 LINES = "lines/torchrun.yaml"
 REPRO = "failures/port-taken/repro.py"
 PAGE = "pages/about.md"
+MESSAGES = "evidence/deepspeed-messages.json"
 TAGS = "taxonomy/tags.yaml"
 PHASES = "taxonomy/phases.yaml"
 MARK = "▶"
+FOLDER = Path(__file__).parent / "content"
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,19 @@ class Tree:
     column: int = 1
 
 
+NO_SPACE = (FOLDER / ENTRY).read_text().partition("signatures:\n")[2].partition("causes:\n")[0]
+EVIDENCE = b"""{"checked": "2026-01-31", "signatures": {"gone": {
+    "of": "0123456789abcdef", "package": "torch", "matched": "text", "found": [["2.0.0", "2.1.0"]],
+    "looked": {"first": "2.0.0", "last": "2.1.0", "count": 2, "which": "every release"}, "file": "torch/a.py", "line": 1}}}"""
 TITLE = 'title: "No space left on device while a checkpoint is saved"'
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n"
 BLOCK = b'# /// script\n# requires-python = ">=3.11"\n# dependencies = []\n# ///\n'
 PARTS = b'"""\npython repro.py fail\npython repro.py fix\n"""\n'
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
 
 
 def _reverse(path: Path) -> None:
@@ -559,6 +570,21 @@ CHANGES = (
     Change(
         "unknown phase of a hub", HUB, "  - phase: checkpoint-save", "  - phase: ▶checkpoint", "hub-phases"
     ),
+    Change(
+        "message that nobody can fetch, without a word",
+        ENTRY,
+        '    source:\n      project: linux\n      file: include/uapi/asm-generic/errno-base.h\n      literal: "#define ENOSPC 28"\n'
+        '      versions: "*"\n      note: Read in the header of Linux 6.1.\n',
+        '    ▶source:\n      project: linux\n      file: include/uapi/asm-generic/errno-base.h\n      versions: "*"\n',
+        "no-evidence",
+    ),
+    Change(
+        "message of a package that was never looked for",
+        ENTRY,
+        NO_SPACE,
+        NO_SPACE.replace("no-space", "▶no-space").replace("project: linux", "project: pytorch"),
+        "no-evidence",
+    ),
     Change("page without a description", PAGE, "description", "▶subtitle", "unknown-key"),
     Change("front matter that isn't YAML", PAGE, "title: About", "title: ▶@About", "syntax"),
 )
@@ -592,6 +618,9 @@ WHOLES = (
     Whole("page with open front matter", PAGE, b"---\ntitle: About\n", "front-matter"),
     Whole("page that isn't UTF-8", PAGE, b"---\ntitle: \xff\n---\n", "encoding", 2, 8),
     Whole("huge log", "failures/port-taken/run.log", b"x" * 4_100_000, "too-large"),
+    Whole("evidence that isn't JSON", "failures/port-taken/evidence.json", b"[", "bad-evidence"),
+    Whole("evidence of no known shape", "failures/port-taken/evidence.json", b"{}", "bad-evidence"),
+    Whole("evidence of another signature", "failures/port-taken/evidence.json", EVIDENCE, "stale-evidence"),
     Whole("repro that doesn't parse", "failures/port-taken/repro.py", b"def f(:\n", "snippet"),
     Whole("repro without a block", REPRO, b'"""No block."""\n', "repro-block"),
     Whole("repro with two blocks", REPRO, BLOCK + b"\n" + BLOCK, "repro-block"),
@@ -614,7 +643,19 @@ WHOLES = (
 )
 
 TREES = (
-    Tree("name that is gone", _gone, ENTRY, "unknown-name", 146, 9),
+    Tree(
+        "messages of no known shape",
+        lambda c: _write(c / MESSAGES, b"{}"),
+        MESSAGES,
+        "bad-evidence",
+    ),
+    Tree(
+        "a record that nothing reads",
+        lambda c: _write(c / "evidence/a.json", b"{}"),
+        "evidence/a.json",
+        "bad-evidence",
+    ),
+    Tree("name that is gone", _gone, ENTRY, "unknown-name", 147, 9),
     Tree("folder without entry.yaml", lambda c: (c / SHORT).unlink(), SHORT, "missing-file"),
     Tree("folder for entry.yaml", lambda c: ((c / SHORT).unlink(), (c / SHORT).mkdir()), SHORT, "stray-file"),
     Tree(
