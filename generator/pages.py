@@ -11,6 +11,7 @@ from . import symptoms
 from .catalogue import Catalogue
 from .content import LoadedEntry, TextPage
 from .diagnose.read import SKIPPED
+from .evidence.coverage import coverage
 from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
@@ -236,7 +237,12 @@ def _symptom(node: symptoms.Node) -> Page:
 
 def _verify(catalogue: Catalogue, page: TextPage) -> Page:
     """The text about evidence, under the numbers that the build counts."""
-    data = {"body": page.body, "tally": tally(catalogue), **corpora_shown(catalogue)}
+    data = {
+        "body": page.body,
+        "tally": tally(catalogue),
+        "coverage": coverage(catalogue),
+        **corpora_shown(catalogue),
+    }
     return Page("verify", f"{page.name}/index.html", page.title, page.description, "verify.html", data)
 
 

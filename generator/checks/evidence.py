@@ -25,7 +25,7 @@ CODES: Mapping[str, Explanation] = {
         "`python build.py verify SLUG` looks again."
     ),
     "bad-evidence": Explanation(
-        "evidence.json and the files of content/evidence are written by `python build.py verify`, not by hand."
+        "evidence.json and content/evidence/deepspeed-messages.json are written by `python build.py verify`, not by hand."
     ),
 }
 
@@ -57,20 +57,13 @@ def _in_file(loaded: LoadedEntry, code: str, message: str) -> Finding:
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
     root = next((path.partition("/")[0] for path in catalogue.content.positions), "content")
-    for name, data in catalogue.content.evidence.items():
-        problem = _unread(name, data)
-        if problem:
-            yield Finding(f"{root}/evidence/{name}", 1, 1, "bad-evidence", "error", problem)
-
-
-def _unread(name: str, data: bytes) -> str | None:
-    if name != coverage.FILE:
-        return f"nothing reads {shown(name)}"
     try:
-        coverage.read(data)
+        coverage.read(catalogue.content.evidence.get(coverage.FILE))
     except ValueError as error:
-        return f"can't be read: {error}"
-    return None
+        path = f"{root}/evidence/{coverage.FILE}"
+        yield Finding(
+            path, 1, 1, "bad-evidence", "error", f"can't be read: {error}", "run: python build.py verify"
+        )
 
 
 def _check_note(loaded: LoadedEntry, where: FieldPath, source: Source) -> Iterator[Finding]:

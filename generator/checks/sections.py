@@ -47,4 +47,5 @@ def taxonomy_sections(content: Content) -> Iterator[tuple[str, Sequence[Taxonomy
     }
     for positions in _documents(content, "taxonomy"):
         name = PurePosixPath(positions.path).stem
-        yield name, lists[name], positions
+        if name in lists:
+            yield name, lists[name], positions
