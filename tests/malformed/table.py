@@ -649,12 +649,6 @@ TREES = (
         MESSAGES,
         "bad-evidence",
     ),
-    Tree(
-        "a record that nothing reads",
-        lambda c: _write(c / "evidence/a.json", b"{}"),
-        "evidence/a.json",
-        "bad-evidence",
-    ),
     Tree("name that is gone", _gone, ENTRY, "unknown-name", 147, 9),
     Tree("folder without entry.yaml", lambda c: (c / SHORT).unlink(), SHORT, "missing-file"),
     Tree("folder for entry.yaml", lambda c: ((c / SHORT).unlink(), (c / SHORT).mkdir()), SHORT, "stray-file"),
