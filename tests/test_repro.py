@@ -229,6 +229,26 @@ def test_a_python_on_path_is_taken_where_the_running_one_does_not_fit(
         pass
 
 
+def test_a_set_up_that_is_told_to_end_leaves_nothing_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids = tmp_path / "pids"
+    other = tmp_path / "bin" / "python3.20"
+    other.parent.mkdir()
+    other.write_text(
+        '#!/bin/sh\nif [ "$1" = -c ]; then echo 3.20.1; exit; fi\n'
+        f"sleep 60 & echo $$ $! > {pids}\nkill -TERM $PPID\nwait\n"
+    )
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{other.parent}{os.pathsep}{os.environ['PATH']}")
+    script = Script(SpecifierSet(">=3.20"), (), ())
+    with pytest.raises(KeyboardInterrupt), prepared(script, tmp_path, print):
+        pass
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 2
+    assert [pid for pid in started if is_alive(pid)] == []
+
+
 def test_unknown_entry(content: Path, capsys: Captured) -> None:
     write(content, FAILS)
     assert run(["repro", "port-take", "--content", str(content)]) == 2

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
+from .interrupt import terminated_as_interrupted
 from .script import Script
 
 NEWEST_MINOR = 20
@@ -138,11 +140,25 @@ def _do(command: list[str]) -> None:
     # DeepSpeed's set-up asks which accelerator there is, and may compile all its ops.
     variables = {**os.environ, "DS_ACCELERATOR": "cpu", "DS_BUILD_OPS": "0"}
     variables.pop("PYTHONPATH", None)
-    done = subprocess.run(
-        command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
-    if done.returncode != 0:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    with terminated_as_interrupted():
+        process = subprocess.Popen(
+            command,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+    if process.returncode != 0:
+        said = [line for line in output.splitlines() if line.strip()]
         shown = next((line for line in said if line.startswith("ERROR")), said[-1] if said else "no word")
         raise EnvironmentFailure(f"{' '.join(command[1:])}: {shown}")
 

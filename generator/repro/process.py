@@ -9,14 +9,15 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
 from uuid import uuid4
 
 from .environment import Environment
+from .interrupt import terminated_as_interrupted
 from .neutral import Replacement, neutral, path_replacement, word_replacement
 
 KEPT_VARIABLES = frozenset(
@@ -84,26 +85,12 @@ def _run(part: str, environment: Environment, root: Path, limit: float) -> int |
             start_new_session=True,
         )
         try:
-            with _terminated_as_interrupted():
+            with terminated_as_interrupted():
                 return process.wait(limit)
         except subprocess.TimeoutExpired:
             return None
         finally:
             _end(process, variables[MARK])
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM raises KeyboardInterrupt, so that whoever is told to end ends what it started."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _variables(environment: Environment, root: Path) -> dict[str, str]:
