@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
-from .interrupt import terminated_as_interrupted
+from .interrupt import started
 from .script import Script
 
 NEWEST_MINOR = 20
@@ -140,27 +141,19 @@ def _do(command: list[str]) -> None:
     # DeepSpeed's set-up asks which accelerator there is, and may compile all its ops.
     variables = {**os.environ, "DS_ACCELERATOR": "cpu", "DS_BUILD_OPS": "0"}
     variables.pop("PYTHONPATH", None)
-    with terminated_as_interrupted():
-        process = subprocess.Popen(
-            command,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        try:
-            output, _ = process.communicate()
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with started(command, _end, env=variables, text=True, errors="replace", **pipes) as process:
+        output, _ = process.communicate()
     if process.returncode != 0:
         said = [line for line in output.splitlines() if line.strip()]
         shown = next((line for line in said if line.startswith("ERROR")), said[-1] if said else "no word")
         raise EnvironmentFailure(f"{' '.join(command[1:])}: {shown}")
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def _versions(python: Path, dependencies: tuple[str, ...]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from .environment import Environment
-from .interrupt import terminated_as_interrupted
+from .interrupt import started
 from .neutral import Replacement, neutral, path_replacement, word_replacement
 
 KEPT_VARIABLES = frozenset(
@@ -73,24 +73,21 @@ def run_part(script: bytes, part: str, environment: Environment, limit: float) -
 def _run(part: str, environment: Environment, root: Path, limit: float) -> int | None:
     variables = _variables(environment, root)
     command = [str(environment.python), "repro.py", part]
+
     # A file, since a pipe would stay open with any process that outlives the script.
-    with (root / "output").open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=root / "run",
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    def end(process: subprocess.Popen[bytes]) -> None:
+        _end(process, variables[MARK])
+
+    with (
+        (root / "output").open("wb") as output,
+        started(
+            command, end, cwd=root / "run", env=variables, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
         try:
-            with terminated_as_interrupted():
-                return process.wait(limit)
+            return process.wait(limit)
         except subprocess.TimeoutExpired:
             return None
-        finally:
-            _end(process, variables[MARK])
 
 
 def _variables(environment: Environment, root: Path) -> dict[str, str]:
