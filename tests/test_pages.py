@@ -91,7 +91,10 @@ def test_only_what_an_entry_bears_has_a_page(pages: dict[str, Page]) -> None:
 
 def test_withdrawn_entry_stands_in_no_list() -> None:
     listing = [path for path, text in golden.rendered().items() if f"{WITHDRAWN}/" in text]
-    assert listing == [f"failures/{WITHDRAWN}/index.html", f"api/v1/entries/{WITHDRAWN}.md"]
+    # What is new tells that it was withdrawn.
+    news = ["index.html", "changes/index.html"]
+    own = [f"failures/{WITHDRAWN}/index.html", f"api/v1/entries/{WITHDRAWN}.md"]
+    assert sorted(listing) == sorted([*news, *own])
 
 
 def test_look_alikes_go_both_ways(catalogue: Catalogue) -> None:
@@ -150,7 +153,7 @@ def test_tally_counts_current_entries(catalogue: Catalogue) -> None:
     assert (counted.entries, counted.complete, counted.signatures, counted.sourced) == (2, 1, 3, 2)
     assert (counted.causes, counted.captured, counted.composed, counted.references) == (3, 1, 2, 2)
     assert {grade: count for grade, count in counted.grades.items() if count} == {
-        "reproduced": 1,
+        "source": 1,
         "inferred": 2,
     }
 
