@@ -3,10 +3,11 @@
 # make setup   only the set-up of .venv           make site   site/
 # make soak    the long tests                     make bench  speed and memory of diagnose
 # make repro   every repro.py, in environments that it makes (long the first time), or of ENTRY="SLUG SLUG"
+# make audit   advisories for what the locks name (asks the network)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: setup serve site test test-setup lint soak bench repro format lock clean
+.PHONY: setup serve site test test-setup lint soak bench repro audit format lock clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
@@ -70,8 +71,16 @@ format: test-setup
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
 
+# pip-audit has an environment of its own: it is no part of the site, nor of its tests.
+audit: test-setup
+	@"$(PYTHON)" -m venv --clear .venv/audit
+	@.venv/audit/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/audit.lock
+	@.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/test.lock
+	@$(PY) -m tests.tools.npm audit --audit-level=high
+
 # Needs uv; the lock names no index.
 lock:
+	echo pip-audit | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header - -o requirements/audit.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site pyproject.toml -o requirements/site.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site --extra test pyproject.toml -o requirements/test.lock
 

@@ -32,6 +32,8 @@ class Options:
     content: Path | None = None
     base_url: str = ""
     strict: bool = False
+    repository: str = ""
+    """The address of the repository on GitHub, for the links to edit an entry and to report an error in it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
         progress("")
         return Result(tuple(findings), False, len(content.entries))
     progress("rendering")
-    files = site_files(content, options.root, options.base_url)
+    files = site_files(content, options.root, options.base_url, options.repository)
     progress("writing and indexing")
     written = write_site(files, options.out, finish=search_index.index)
     progress("")
@@ -78,10 +80,10 @@ def forbids(findings: list[Finding], strict: bool) -> bool:
     return any(strict or finding.severity == "error" for finding in findings)
 
 
-def site_files(content: Content, root: Path, base_url: str = "") -> list[File]:
+def site_files(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[File]:
     """Every file of the site but the full-text index."""
     catalogue = Catalogue(content)
-    renderer = Renderer(catalogue, base_url)
+    renderer = Renderer(catalogue, base_url, repository)
     pages = all_pages(catalogue)
     return [
         *(replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'") for page in pages),

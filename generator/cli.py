@@ -122,6 +122,9 @@ def build_command(
         str, typer.Option("--base-url", metavar="URL", help="The address that the site will have.")
     ] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Let a warning forbid it, too.")] = False,
+    repository: Annotated[
+        str, typer.Option("--repository", metavar="URL", help="Where the content is edited, for links to it.")
+    ] = "",
     quiet: QuietOption = False,
 ) -> int:
     """Build the site: content/ to site/."""
@@ -131,7 +134,14 @@ def build_command(
     _require_checkout()
     folder = content_folder(content)
     target = out or folder.resolve().parent / "site"
-    options = Options(root=ROOT, content=folder, out=target, base_url=_checked_url(base_url), strict=strict)
+    options = Options(
+        root=ROOT,
+        content=folder,
+        out=target,
+        base_url=_checked_url(base_url),
+        strict=strict,
+        repository=_checked_url(repository, "--repository"),
+    )
     try:
         result = build(options, _progress(quiet))
     except SiteError as error:
@@ -583,9 +593,9 @@ def _target_prefix(folder: Path, target: str) -> str:
     )
 
 
-def _checked_url(url: str) -> str:
+def _checked_url(url: str, option: str = "--base-url") -> str:
     if url and not _BASE_URL.fullmatch(url):
-        raise Problem(f"--base-url {url}: must be http:// or https://, a host, and a path in ASCII or none")
+        raise Problem(f"{option} {url}: must be http:// or https://, a host, and a path in ASCII or none")
     return url
 
 

@@ -37,10 +37,10 @@ class Renderer:
     """Renders pages of one catalogue for one address.
 
     ``base_url`` is the absolute address that the site will have, or empty where it isn't known: links are
-    relative, only canonical links and 404.html need it.
+    relative, only canonical links and 404.html need it. ``repository`` is where the content is edited.
     """
 
-    def __init__(self, catalogue: Catalogue, base_url: str = "") -> None:
+    def __init__(self, catalogue: Catalogue, base_url: str = "", repository: str = "") -> None:
         self._base_url = base_url.rstrip("/") + "/" if base_url else ""
         loader = FileSystemLoader(ROOT / "templates")
         self._environment = Environment(
@@ -55,6 +55,7 @@ class Renderer:
             catalogue=catalogue,
             contents=contents,
             diagrams=diagrams,
+            repository=repository.rstrip("/"),
             facets=views.facets,
             family_symbols=family_symbols(catalogue.content.families),
             highlight=highlight,
