@@ -13,9 +13,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +24,9 @@ from . import __version__
 from .content import Content, LoadedEntry
 from .finding import Finding, Format, format_findings, printable, shown
 from .validate import did_you_mean
+
+if TYPE_CHECKING:
+    from .from_log import Beginning
 
 ROOT = Path(__file__).parents[1]
 MAX_TEXT_BYTES = 1_000_000
@@ -223,16 +227,31 @@ def new_command(
     title: Annotated[str, typer.Option(help="How people call the failure.")] = "",
     system: Annotated[str, typer.Option(help="The system that fails, by its id in the taxonomy.")] = "",
     message: Annotated[str, typer.Option(help="The message, as it was printed.")] = "",
+    from_log: Annotated[
+        str, typer.Option("--from-log", metavar="FILE", help="Take message, ranks and log from this log.")
+    ] = "",
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="With all parts; an entry that is there grows by those it lacks."),
+    ] = False,
     content: ContentOption = None,
     quiet: QuietOption = False,
 ) -> int:
     """Start an entry: a commented folder in content/failures/."""
     from .load import load
-    from .scaffold import Answers, scaffold
+    from .scaffold import Answers, grow, scaffold
 
     folder = content_folder(content)
     loaded, _ = load(folder)
+    path = folder / "failures" / slug / "entry.yaml"
+    if complete and path.is_file():
+        path.write_text(grow(path.read_text(encoding="utf-8")), encoding="utf-8")
+        return _say_what_lacks(folder, slug, path, quiet)
     _require_free_slug(slug, loaded)
+    begun = _beginning(from_log, content, quiet) if from_log else None
+    if begun is not None:
+        message = message or begun.message
+        title = title or begun.message
     systems = [item.id for item in loaded.systems]
     if sys.stdin is not None and sys.stdin.isatty() and not quiet:
         title = title or _asked("How do people call the failure?")
@@ -241,14 +260,55 @@ def new_command(
     if system and system not in systems:
         raise Problem(_unknown_system(system, systems))
     families, phases = [item.id for item in loaded.families], [item.id for item in loaded.phases]
-    path = scaffold(folder / "failures", slug, Answers(title, system, message), families, phases)
+    answers = Answers(title, system, message)
+    if begun is not None:
+        answers = replace(
+            answers, log=begun.log, line=begun.line, ranks=begun.ranks, symmetric=begun.symmetric
+        )
+    path = scaffold(folder / "failures", slug, answers, families, phases)
+    if complete:
+        path.write_text(grow(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return _say_what_lacks(folder, slug, path, quiet)
+
+
+def _say_what_lacks(folder: Path, slug: str, path: Path, quiet: bool) -> int:
+    """Name the entry's file, each key that has no value yet, and what to do next."""
+    from .load import load
+
     typer.echo(str(path))
     if not quiet:
         missing = [
             finding for finding in load(folder)[1] if _is_under(finding.path, [_target_prefix(folder, slug)])
         ]
-        typer.echo("What only you can say:\n" + format_findings(missing), err=True, nl=False)
+        log = path.with_name("run.log")
+        empty = (
+            f"Put the lines around the error into {log}, names and hosts taken out.\n"
+            if not log.stat().st_size
+            else ""
+        )
+        then = f"Then: build.py check {slug}, and build.py serve to see it.\n"
+        typer.echo("What only you can say:\n" + format_findings(missing) + empty + then, err=True, nl=False)
     return 0
+
+
+def _beginning(log: str, content: Path | None, quiet: bool) -> Beginning:
+    """What a log tells of a new entry; says what was replaced in it. Raises Problem."""
+    from .from_log import beginning_of
+
+    try:
+        begun = beginning_of(log, _bundle(content))
+    except ValueError as error:
+        raise Problem(str(error)) from error
+    if begun.explained_by is not None:
+        typer.echo(f"{begun.explained_by} has this message already; is its cause yours?", err=True)
+    if not quiet:
+        for redaction, count in begun.redactions:
+            times = "once" if count == 1 else f"{count} times"
+            typer.echo(
+                f"replaced {redaction.kind} {shown(redaction.found)} by {redaction.shown}, {times}", err=True
+            )
+        typer.echo("Look the log through for what else tells of you, before you send it.", err=True)
+    return begun
 
 
 def _require_free_slug(slug: str, content: Content) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from .schema import MODELINE
 from .signature import TemplateError, compile_template
 
+LOG = "run.log"
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -19,40 +21,70 @@ class Answers:
     title: str = ""
     system: str = ""
     message: str = ""
+    log: str = ""
+    """The text of run.log."""
+    line: int | None = None
+    """Where the failure begins in it, 1-based."""
+    ranks: tuple[int, ...] = ()
+    symmetric: bool = False
+    """Whether every rank prints the message."""
 
 
 def scaffold(failures: Path, slug: str, answers: Answers, families: list[str], phases: list[str]) -> Path:
-    """Make the folder ``failures/slug`` with its entry.yaml; the file's path. Raises OSError."""
+    """Make the folder ``failures/slug`` with its entry.yaml and run.log; the entry's path. Raises OSError."""
     folder = failures / slug
     folder.mkdir(parents=True)
     path = folder / "entry.yaml"
     path.write_text(entry_text(answers, families, phases, date.today()), encoding="utf-8")
+    (folder / LOG).write_text(answers.log, encoding="utf-8", newline="")
     return path
+
+
+def grow(text: str) -> str:
+    """A short entry's YAML as a complete one's, in which the new parts have no value yet; a complete one's as it is."""
+    if not re.search(r"^status: short\b", text, re.M):
+        return text
+    whole = re.sub(r"^status: short\b", "status: complete", text, count=1, flags=re.M)
+    parts = re.split(r"^(?=[a-z_]+:)", _REST, flags=re.M)
+    missing = [part for part in parts if part and not re.search(rf"^{part.partition(':')[0]}:", text, re.M)]
+    return whole.rstrip("\n") + "\n\n# A complete entry has these, too.\n" + "".join(missing)
 
 
 def entry_text(answers: Answers, families: list[str], phases: list[str], today: date) -> str:
     """The YAML of a new short entry. ``check`` names each key that still has no value."""
-    return _ENTRY.format(
+    text = _ENTRY.format(
         modeline=MODELINE,
-        title=_quoted(answers.title),
+        title=_quoted(_without_rank(answers.title)),
         system=_quoted(answers.system),
         message=_quoted(template_of(answers.message)),
         families=", ".join(families),
         phases=", ".join(phases),
         today=today.isoformat(),
     )
+    if answers.line is not None:
+        ranks = f"    ranks: {list(answers.ranks)}\n" if answers.ranks else ""
+        text = text.replace(
+            "    says: initiating\n", f"    says: initiating\n    line: {answers.line}\n{ranks}"
+        )
+    if answers.symmetric:
+        text = text.replace("printed_by: failing-rank", "printed_by: all-ranks")
+    return text
 
 
 def template_of(message: str) -> str:
     """A message as a template: without its rank's prefix, numbers as holes where the language allows that."""
-    bare = re.sub(r"^\s*(?:\[(?:rank|default)?[0-9]+\]:?|[0-9]+:)\s*", "", " ".join(message.split()))
-    literal = bare.replace("{", "{{").replace("}", "}}")
+    literal = _without_rank(message).replace("{", "{{").replace("}", "}}")
     with_holes = re.sub(r"(?<![\w.{-])-?[0-9]+(?![\w.}])", "{int}", literal)
     try:
         compile_template(with_holes)
     except TemplateError:
         return literal
     return with_holes
+
+
+def _without_rank(message: str) -> str:
+    """The text on one line, without the prefix that says which rank printed it."""
+    return re.sub(r"^\s*(?:\[(?:rank|default)?[0-9]+\]:?|[0-9]+:)\s*", "", " ".join(message.split()))
 
 
 def _quoted(text: str) -> str:
@@ -127,4 +159,69 @@ logs:
     made: captured  # or composed, from upstream's templates
     from:  # captured: versions, launched how
     says: initiating
+"""
+
+_REST = """mechanism: |  # why it happens, from the code up
+
+observe: |  # when it strikes, who prints what in which order, what the launcher does then
+
+symptoms:
+  - sign:  # what a person sees
+    meaning:  # and what it means
+
+affected:
+  stacks:
+    - system:
+      how:
+  effect: []  # crash, hang, silent-wrong-result, slowdown
+  domain:  # workload, framework, platform, hardware or network
+  domain_text:  # whose it is and why, and what the others are cleared of
+  state:
+    what: []  # parameters, gradients, optimizer-state, activations, buffers, host-memory, files or none
+    happening: []  # created, partitioned, gathered, reduced, updated, offloaded, saved, loaded, sent or none
+    text:  # what is where at that moment
+    zero_stages: []  # none, 0, 1, 2, 3
+    offload: []  # none, cpu, nvme
+  reach: {}  # one_gpu, many_gpus, many_nodes, training, evaluation, serving: a sentence each, where established
+
+prevention:
+  pattern: |  # the rule to adopt
+  checklist:
+    -
+  smoke_test:
+    text:
+    snippet:
+      language:  # python, json, yaml, bash, diff, ini or text
+      code: |
+  monitor:
+    -
+  recurs:
+    -
+
+examples:
+  - stack:  # a system
+    title:
+    needs:  # versions and hardware with which it runs as it stands
+    failing:
+      language: python
+      code: |
+    repaired:
+      language: python
+      code: |
+    why:  # why the repair works
+
+in_deepspeed:  # its place in the DeepSpeed lifecycle
+
+faq:
+  - question:  # that people did ask
+    answer: |
+
+executive:  # three lines without jargon
+  risk:
+  domain:
+  decision:
+
+look_alikes:
+  - name:
+    difference:  # the telling difference, that one can look for
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -18,6 +20,7 @@ from generator import __version__
 from generator.build import Options, build, site_files
 from generator.checks import examine
 from generator.cli import run, with_command
+from generator.from_log import AFTER, BEFORE
 from generator.load import load
 from generator.model import Entry
 from generator.pages import FOLDERS
@@ -43,7 +46,8 @@ def break_entry(content: Path) -> None:
 
 def warn_in_entry(content: Path) -> None:
     entry = content / "failures/port-taken/entry.yaml"
-    entry.write_text(entry.read_text().replace("text: The listener", "text: Please note that the listener"))
+    nobody = "references:\n  - {id: nobody, title: A, url: 'https://example.org/', kind: issue, supports: Nothing.}\n"
+    entry.write_text(entry.read_text().rstrip("\n") + f"\n{nobody}")
 
 
 def firstfault(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -240,6 +244,103 @@ def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Cap
     assert all(str(finding) in err for finding in findings)
 
 
+LOG = b"""torchrun starting on gpu-17.cluster.local
+[rank0]: step 41 loss 2.31
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/home/alice/run/train.py", line 31, in <module>
+[rank1]: ValueError: sample 17 of shard 4 has 3 channels
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+"""
+
+
+@pytest.mark.parametrize("name", ["train.log", "train.log.gz"])
+def test_new_takes_message_rank_and_log_from_a_log(
+    content: Path, tmp_path: Path, capsys: Captured, name: str
+) -> None:
+    log = tmp_path / name
+    log.write_bytes(gzip.compress(LOG) if name.endswith(".gz") else LOG)
+    arguments = [
+        "new",
+        "odd-sample",
+        "--system",
+        "pytorch",
+        "--from-log",
+        str(log),
+        "--content",
+        str(content),
+    ]
+    assert run(arguments) == 0
+    err = capsys.readouterr().err
+    assert "replaced user 'alice' by user-1, once" in err
+    folder = content / "failures" / "odd-sample"
+    entry = (folder / "entry.yaml").read_text()
+    assert 'title: "ValueError: sample 17 of shard 4 has 3 channels"' in entry
+    assert 'text: "ValueError: sample {int} of shard {int} has {int} channels"' in entry
+    assert "    line: 5\n    ranks: [1]\n" in entry
+    kept = (folder / "run.log").read_text()
+    assert "alice" not in kept
+    assert "gpu-17" not in kept
+    assert kept.splitlines()[4] == "[rank1]: ValueError: sample 17 of shard 4 has 3 channels"
+    _, findings = examine(content)
+    assert {finding.code for finding in findings} == {"no-value"}
+
+
+def test_new_keeps_the_lines_around_the_beginning(content: Path, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(b"step\n" * 5000 + LOG + b"more\n" * 5000)
+    arguments = ["new", "odd-sample", "--quiet", "--from-log", str(log), "--content", str(content)]
+    assert run(arguments) == 0
+    kept = (content / "failures/odd-sample/run.log").read_text().splitlines()
+    assert len(kept) == BEFORE + 1 + AFTER
+    assert kept[BEFORE].startswith("[rank1]: ValueError: sample 17")
+
+
+@pytest.mark.parametrize(
+    ("log", "said"), [(b"step 1 loss 2.0\n", "no line of it is an error (clean)"), (None, "no such file")]
+)
+def test_new_needs_a_failure_in_the_log(
+    content: Path, tmp_path: Path, capsys: Captured, log: bytes | None, said: str
+) -> None:
+    path = tmp_path / "train.log"
+    if log is not None:
+        path.write_bytes(log)
+    assert run(["new", "odd-sample", "--from-log", str(path), "--content", str(content)]) == 2
+    assert said in capsys.readouterr().err
+    assert not (content / "failures/odd-sample").exists()
+
+
+def test_new_says_where_the_message_is_explained_already(
+    content: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    known = next(
+        (loaded, log)
+        for loaded in load(ROOT / "content")[0].entries
+        for log in loaded.entry.logs
+        if log.says == "initiating"
+    )
+    path = tmp_path / "train.log"
+    path.write_bytes(known[0].files[known[1].file])
+    copy = copytree(ROOT / "content", tmp_path / "copy")
+    assert run(["new", "odd-sample", "--from-log", str(path), "--content", str(copy)]) == 0
+    assert f"{known[0].slug} has this message already" in capsys.readouterr().err
+
+
+def test_a_short_entry_grows_by_what_it_lacks(content: Path, capsys: Captured) -> None:
+    path = content / "failures/port-taken/entry.yaml"
+    short = path.read_text()
+    assert run(["new", "port-taken", "--complete", "--content", str(content)]) == 0
+    err = capsys.readouterr().err
+    grown = path.read_text()
+    assert grown.startswith(short.replace("status: short", "status: complete").rstrip("\n"))
+    for name in Entry.model_fields:
+        assert len(re.findall(f"^{name}:", grown, re.M)) <= 1
+    assert "mechanism" in err
+    _, findings = examine(content)
+    assert {finding.code for finding in findings} <= {"no-value", "too-short", "incomplete"}
+    assert run(["new", "port-taken", "--complete", "--content", str(content)]) == 0
+    assert path.read_text() == grown
+
+
 def test_new_asks_on_a_terminal(content: Path) -> None:
     ours, theirs = pty.openpty()
     try:
@@ -308,6 +409,7 @@ def test_a_scaffold_that_is_filled_in_passes(content: Path) -> None:
             bare = f"{bare.rstrip()} {filled.get(key.rstrip(': '), f'words {number}')}"
         lines.append(bare)
     path.write_text("\n".join(lines) + "\n")
+    assert (path.parent / "run.log").read_text() == ""
     (path.parent / "run.log").write_text("loss is nan here\n")
     assert [str(finding) for finding in examine(content)[1]] == []
 

@@ -21,6 +21,7 @@ from generator.diagnose.engine import Engine, Logs
 from generator.diagnose.read import SKIPPED, sources_of
 from generator.load import load
 from generator.outputs.diagnosis import draft
+from generator.redact import redacted, redactions_of
 from generator.scaffold import template_of
 
 from .twin import Twin
@@ -140,6 +141,25 @@ def test_long_texts_are_redacted_in_time(twin: Twin) -> None:
     for unit in ("a.", "a@", "1:", "10.", "/home", "token=", "x" * 50 + ".", "ip-1-"):
         text = unit * (400_000 // len(unit))
         assert len(twin("redact", [text], [])["texts"][0]) > 0
+
+
+def both(twin: Twin, texts: list[str]) -> list[str]:
+    """The texts redacted; both engines must do it alike."""
+    redactions = redactions_of(texts)
+    answer = twin("redact", texts, [])
+    assert [vars(each) for each in redactions] == answer["redactions"]
+    found = [redacted(text, redactions) for text in texts]
+    assert found == answer["texts"]
+    return found
+
+
+def test_both_engines_redact_alike(twin: Twin) -> None:
+    logs = [*(ROOT / "content").rglob("*.log"), *(ROOT / "tests" / "vectors").rglob("*.log")]
+    assert len(logs) > 100
+    for log in logs:
+        both(twin, [log.read_bytes().decode("utf-8", "replace")])
+    for text, secret, expected in REDACTED:
+        assert both(twin, [text, secret])[0] == expected
 
 
 # --- drafts ------------------------------------------------------------------------------------------
