@@ -7,7 +7,7 @@
 Written for torch 2.13.0+cpu, deepspeed 0.15.3, Python 3.11; needs no GPU. Two ranks, ZeRO-3.
 
     python repro.py fail    an evaluation between two micro-steps leaves the model in evaluation mode
-    python repro.py frozen  one submodule was put into evaluation mode on purpose, a gradient runs through it
+    python repro.py frozen  the last layer is frozen and in evaluation mode on purpose, a gradient runs through it
     python repro.py zero2   the same as fail with ZeRO-2: no error
     python repro.py fix     the model is put back into training mode
 """
@@ -20,12 +20,14 @@ RANKS = 2
 os.environ.setdefault("LOCAL_SIZE", str(RANKS))  # or the CPU accelerator of 0.15.3 asks numactl
 
 
-def initialize(stage=3):
+def initialize(stage=3, frozen=False):
     import deepspeed
     import torch
 
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Dropout(0.1), torch.nn.Linear(8, 1))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    model[2].requires_grad_(not frozen)
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-3)
     config = {
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 4,  # no optimizer step is reached; the error belongs to backward
@@ -63,7 +65,7 @@ def fail(stage=3):
 
 
 def frozen():
-    engine = initialize()
+    engine = initialize(frozen=True)
     engine.module[2].eval()
     step(engine)
 
@@ -83,7 +85,13 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")
     if "RANK" not in os.environ:
-        launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(RANKS)]
+        launcher = [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            f"--nproc-per-node={RANKS}",
+        ]
         os.execv(sys.executable, [*launcher, os.path.abspath(__file__), sys.argv[1]])
     import torch
 
