@@ -19,11 +19,14 @@ import pytest
 
 from generator.catalogue import Catalogue
 from generator.checks import examine
+from generator.checks.evidence import contradiction
 from generator.cli import run
 from generator.evidence import coverage, match, record
 from generator.evidence.messages import Message, messages, read_template, split
 from generator.evidence.packages import PackageError, last_of_each_minor, open_index
+from generator.evidence.record import Found, Looked
 from generator.load import load
+from generator.model import Source
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[1]
@@ -324,3 +327,30 @@ def test_recorded_evidence_is_small() -> None:
     for path in sorted((ROOT / "content" / "failures").glob(f"*/{record.FILE}")):
         assert path.stat().st_size < 12_000, path
     assert (ROOT / "content" / "evidence" / coverage.FILE).stat().st_size < 300_000
+
+
+@pytest.mark.parametrize(
+    ("versions", "is_held"),
+    [
+        ("*", True),
+        ("==2.13.0", True),
+        (">=2.1,<2.2", True),
+        (">=2.15.0", True),
+        (">=2.16", False),
+        ("<1.13", False),
+        ("==3.0.1", False),
+        (">=1.13.1,<=2.15.0", True),
+    ],
+)
+def test_a_claim_inside_a_run_of_releases_is_held(versions: str, is_held: bool) -> None:
+    looked = Looked(first="1.12.1", last="2.15.0", count=4, which="1.12.1, 1.13.1, 2.12.1, 2.15.0")
+    found = Found(
+        of="0",
+        package="torch",
+        matched="text",
+        looked=looked,
+        found=(("1.13.1", "2.15.0"),),
+        file="torch/x.py",
+    )
+    source = Source(project="pytorch", file="torch/x.py", versions=versions)
+    assert (contradiction(source, found) is None) == is_held

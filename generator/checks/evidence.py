@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
 
 from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry
@@ -85,17 +86,20 @@ def _check_found(
     elif record.evidence_for(signature, evidence) is None:
         message = f"the signature {shown(signature.id)} has changed since it was looked for"
         yield finding(loaded.positions, (*where, "id"), "stale-evidence", message, again)
-    elif problem := _contradiction(source, recorded):
+    elif problem := contradiction(source, recorded):
         yield finding(loaded.positions, (*where, "source", "versions"), "stale-evidence", problem, again)
 
 
-def _contradiction(source: Source, recorded: Found) -> str | None:
+def contradiction(source: Source, recorded: Found) -> str | None:
     """What ``versions`` says that the record doesn't hold; None where they agree, or where it is no range."""
     try:
         claim = SpecifierSet("" if source.versions == "*" else source.versions)
     except InvalidSpecifier:
         return None
-    held = [version for first_and_last in recorded.found for version in first_and_last]
+    named = [Version(each.version.removesuffix(".*")) for each in claim]
+    runs = [(Version(first), Version(last)) for first, last in recorded.found]
+    held = [end for run in runs for end in run]
+    held += [version for version in named for first, last in runs if first <= version <= last]
     if not any(claim.contains(version) for version in held):
         return f"versions is {source.versions}; it was found in {recorded.ranges}"
     lacking = [version for version in recorded.lacking if claim.contains(version)]
