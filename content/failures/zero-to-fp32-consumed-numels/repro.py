@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "huggingface-hub==2.4.0"]
 # ///
 """Export a ZeRO checkpoint whose shapes and slices don't belong together, and one whose do.
 
@@ -9,13 +9,15 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. gloo.
     python repro.py fail      ZeRO-2, rank 1's optimizer file is of an older save with a larger model: consumed N of M
     python repro.py short     the same with a smaller model in that file: exceeds dimension size
     python repro.py zero3     ZeRO-3, the model-states file of rank 0 is of the older save: consumed N of M
-    python repro.py reader    what the script of 0.19.5 makes of `parameter_alignment` slices: consumed N of M
+    python repro.py reader    `parameter_alignment` slices without their record, as a script sees them that doesn't read it:
+                              consumed N of M
     python repro.py silent    the same, where the padding is too small for the check: exit code 0, wrong weights
     python repro.py missing   the look-alike: rank 1's optimizer file is not there
     python repro.py fix       all files of one save: the export succeeds
 
 Each part saves anew into a folder that is deleted at the end. The first run compiles DeepSpeed's shm_comm
 extension, about a minute; later runs take about 30 seconds.
+The exporting script imports huggingface_hub, here 2.4.0.
 """
 
 import os
