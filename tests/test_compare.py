@@ -139,7 +139,7 @@ def test_what_is_no_failure_is_not_shown(browser: Browser, address: str, asked: 
     requests: list[str] = []
     opened.on("request", lambda request: requests.append(request.url))
     opened.goto(f"{address}compare/?with={asked}")
-    opened.wait_for_function("!document.querySelector('[aria-busy]')")
+    expect(opened.locator("[aria-busy]")).to_have_count(0)
     text = opened.locator("#columns").inner_text()
     assert (f"There is no failure named {said} here." in text) == bool(said)
     assert opened.locator("#columns img").count() == 0

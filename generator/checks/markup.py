@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,6 +16,7 @@ from ..content import FieldPath, LoadedEntry, Positions
 from ..finding import Explanation, Finding, shown
 from ..markdown import is_safe_link
 from ..model import Part
+from ..validate import did_you_mean
 from .report import finding_within
 from .sections import hub_sections, line_sections, taxonomy_sections
 from .texts import texts
@@ -30,6 +32,12 @@ CODES: Mapping[str, Explanation] = {
         "text: See [this](javascript:alert).",
         "text: See [this](https://example.org/).",
     ),
+    "dead-link": Explanation(
+        "A link to a page of this site is relative to the page that holds it: `../other-entry/` from an entry, "
+        "`../../verify/` for a page at the root. There is no such page.",
+        "text: See [the other](/failures/other-entry/).",
+        "text: See [the other](../other-entry/).",
+    ),
     "image": Explanation("Texts hold no images: they can't be searched, compared, or read in a terminal."),
     "paragraph": Explanation(
         "This field is one paragraph; an empty line in it would start another. Longer texts have fields of their own."
@@ -43,6 +51,11 @@ MAX_FINDINGS = 20
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     yield from _check_part(loaded.entry, loaded.positions, ())
+    for text in texts(loaded.entry):
+        if text.kind in ("inline", "markdown"):
+            yield from _dead_links(
+                catalogue, f"failures/{loaded.slug}/", loaded.positions, text.field, text.value
+            )
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
@@ -56,6 +69,46 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
             yield from _check_part(item, positions, (i,))
     for page in content.pages:
         yield from _check_text(page.positions, ("body",), page.body, False)
+        yield from _dead_links(catalogue, f"{page.name}/", page.positions, ("body",), page.body)
+
+
+_LINK = re.compile(r"\]\(([^()\s]+)\)")
+OWN_PAGES = frozenset({"", "changes", "compare", "diagnose", "failures", "signatures", "symptoms"})
+"""Pages at the root that every site has."""
+
+
+def _dead_links(
+    catalogue: Catalogue, home: str, positions: Positions, field: FieldPath, text: str
+) -> Iterator[Finding]:
+    """Links of the page ``home`` to pages of this site that there are not."""
+    for match in _LINK.finditer(text):
+        path = match[1].partition("#")[0].partition("?")[0]
+        if not path or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", path) or "\\" in path:
+            continue
+        target = posixpath.normpath(posixpath.join("/", home, path)).strip("/")
+        if path.startswith("/") or not _is_page(catalogue, target):
+            message = f"a link to {shown(match[1])}, where no page is"
+            hint = did_you_mean(target.rpartition("/")[2], sorted(catalogue.by_slug))
+            yield finding_within(positions, field, text, match.start(1), "dead-link", message, hint)
+
+
+def _is_page(catalogue: Catalogue, target: str) -> bool:
+    folder, _, name = target.partition("/")
+    content = catalogue.content
+    match folder:
+        case "failures" if name:
+            aliases = {alias for loaded in content.entries for alias in loaded.entry.aliases}
+            return name in {*catalogue.by_slug, *content.broken, *aliases}
+        case "phases" | "families":
+            return name in getattr(catalogue, folder)
+        case "systems":
+            return bool(catalogue.in_system(name))
+        case "tags":
+            return bool(catalogue.with_tag(name))
+        case "api" | "symptoms":
+            return True
+    pages = {page.name for page in content.pages} | catalogue.hubs.keys() | OWN_PAGES
+    return not name and folder in pages
 
 
 def _check_part(part: Part, positions: Positions, field: FieldPath) -> Iterator[Finding]:

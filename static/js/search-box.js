@@ -211,7 +211,8 @@ export class SearchBox {
     this.list = element("div", "", { role: "listbox", id: "search-list", "aria-label": "Search results" });
     this.note = element("p", "", { class: "search-note" });
     this.status = element("p", "", { role: "status", class: "vh" });
-    this.panel = element("div", [this.list, this.note], { class: "search-panel" });
+    // A list that scrolls would be a stop of the Tab key; arrows move in it.
+    this.panel = element("div", [this.list, this.note], { class: "search-panel", tabindex: "-1" });
     /** The whole pasted text; the box itself holds one line. @type {string | null} */
     this.pasted = null;
     /** How many questions were asked, and which of them the list answers. */
