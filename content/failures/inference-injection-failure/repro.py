@@ -1,11 +1,11 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.19.8", "transformers==5.24.0"]
 # ///
 """init_inference cuts linear layers among two ranks and misses one: mat1 and mat2 shapes cannot be multiplied.
 
-deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo. What kernel injection does needs
-CUDA and is not shown.
+deepspeed 0.19.8, torch 2.13.0+cpu, transformers 5.24.0, Python 3.11; needs no GPU. Two ranks, gloo. DeepSpeed
+imports transformers to cut a model, any model. What kernel injection does needs CUDA and is not shown.
 
     python repro.py fail     automatic tensor parallelism finds one of the two layers that have to be summed
     python repro.py policy   an injection_policy that names only one of them: the same
