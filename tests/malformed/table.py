@@ -468,11 +468,11 @@ CHANGES = (
         "▶[x](https://github.com@example.org/) reports",
         "bad-link",
     ),
-    Change("javascript link on a page", PAGE, "[link](../contribute/)", "▶[link](javascript:x)", "bad-link"),
+    Change("javascript link on a page", PAGE, "[link](../failures/)", "▶[link](javascript:x)", "bad-link"),
     Change("link to no entry", ENTRY, "The kernel reports", "[x](▶../port-takne/) reports", "dead-link"),
     Change("link from the root", ENTRY, "The kernel reports", "[x](▶/failures/port-taken/) reports", "dead-link"),
     Change("link to no tag", ENTRY, "The kernel reports", "[x](▶../../tags/nowhere/) reports", "dead-link"),
-    Change("link of a page to no page", PAGE, "[link](../contribute/)", "[link](▶../nowhere/)", "dead-link"),
+    Change("link of a page to no page", PAGE, "[link](../failures/)", "[link](▶../nowhere/)", "dead-link"),
     Change("image", ENTRY, "The kernel reports", "▶![x](https://example.org/x.png) reports", "image"),
     Change(
         "two paragraphs in a sentence",
