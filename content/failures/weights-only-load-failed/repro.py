@@ -1,10 +1,11 @@
 # /// script
 # requires-python = ">=3.11,<3.12"
-# dependencies = ["torch==2.13.0", "deepspeed==0.15.4"]
+# dependencies = ["torch==2.13.0", "deepspeed==0.15.4", "huggingface-hub==2.4.0"]
 # ///
 """Save a ZeRO checkpoint with DeepSpeed 0.15.4, load it on a torch that unpickles weights only, and show repairs.
 
 DeepSpeed 0.15.4 is the last release whose torch.load calls leave weights_only to torch. Two ranks, gloo, no GPU.
+The exporting script imports huggingface_hub, here 2.4.0.
 
     python repro.py fail        Weights only load failed, LossScaler
     python repro.py allowlist   only the class of the message is allowed: the next one is refused
