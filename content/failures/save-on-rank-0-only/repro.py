@@ -8,6 +8,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. gloo,
 limit is set to 15 seconds so that the hang ends by itself.
 
     python repro.py fail      save_checkpoint behind `if rank == 0`: rank 0 waits, rank 1 has gone on
+    python repro.py detail    as fail, with TORCH_DISTRIBUTED_DEBUG=DETAIL, which names the rank that did not come
     python repro.py export    save_16bit_model under ZeRO-3 behind `if rank == 0`
     python repro.py stage2    save_16bit_model under ZeRO-2 behind `if rank == 0`: gathers nothing, works
     python repro.py other     the look-alike: both ranks save, then rank 1 is too late for a barrier of the script
@@ -24,7 +25,7 @@ from datetime import timedelta
 
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 
-STAGES = {"fail": 2, "export": 3, "stage2": 2, "other": 2, "fix": 2}
+STAGES = {"fail": 2, "detail": 2, "export": 3, "stage2": 2, "other": 2, "fix": 2}
 LIMIT = 15
 
 
@@ -48,7 +49,7 @@ def train(part, folder):
         print(f"rank {rank}: step {step}", flush=True)
         if part in ("export", "stage2") and rank == 0:
             engine.save_16bit_model(folder)
-        if part in ("other", "fix") or (part == "fail" and rank == 0):
+        if part in ("other", "fix") or (part in ("fail", "detail") and rank == 0):
             engine.save_checkpoint(folder)
         if part == "other":
             time.sleep(2 * LIMIT if rank == 1 else 0)
@@ -61,6 +62,8 @@ def main():
     if part not in STAGES:
         sys.exit(f"usage: python repro.py {'|'.join(STAGES)}")
     if "RANK" not in os.environ:
+        if part == "detail":
+            os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"
         folder = tempfile.mkdtemp(prefix="ckpt-")
         launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
         os.execv(sys.executable, [*launcher, os.path.abspath(__file__), part, folder])
