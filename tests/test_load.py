@@ -37,7 +37,7 @@ def test_the_right_folder_has_no_findings() -> None:
     assert findings == []
     assert [loaded.slug for loaded in content.entries] == ["disk-full", "port-taken"]
     assert content.entries[0].files.keys() == {"near-miss.log", "run.log"}
-    assert content.pages[0].body == "A page with a [link](../contribute/).\n"
+    assert content.pages[0].body == "A page with a [link](../failures/).\n"
 
 
 @pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.name)
