@@ -44,7 +44,14 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: python repro.py {'|'.join(parts)}")
     if "RANK" not in os.environ:
-        launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(RANKS)]
+        launcher = [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc-per-node",
+            str(RANKS),
+        ]
         os.execv(sys.executable, [*launcher, os.path.abspath(__file__), sys.argv[1]])
     parts[sys.argv[1]]()
 
