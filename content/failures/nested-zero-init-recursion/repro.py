@@ -9,6 +9,7 @@ failed up to 0.9.0 (on a GPU; these releases have no CPU path) and pass with 0.1
 
     python repro.py fail    an engine's attribute is asked for before torch.nn.Module.__init__ ran: the recursion itself
     python repro.py fix     the same engine class, with the base constructor called first
+    python repro.py hidden  a property of the engine fails inside: `return getattr(self, name)` repeats
     python repro.py nested  zero.Init inside zero.Init, then deepspeed.initialize
     python repro.py around  zero.Init around deepspeed.initialize
     python repro.py plain   the look-alike: a module that calls itself, without any engine
@@ -22,7 +23,7 @@ import sys
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 os.environ.setdefault("LOCAL_SIZE", "1")  # old releases would ask numactl
 
-MODES = ("fail", "fix", "nested", "around", "plain")
+MODES = ("fail", "fix", "hidden", "nested", "around", "plain")
 CONFIG = {
     "train_micro_batch_size_per_gpu": 1,
     "optimizer": {"type": "Adam", "params": {"torch_adam": True}},
@@ -56,6 +57,25 @@ def build(mode, model):
     )
 
 
+def hidden():
+    """Read a property whose body raises AttributeError; the engine needs no model for that."""
+    import torch
+    from deepspeed.runtime.engine import DeepSpeedEngine
+
+    class NamedEngine(DeepSpeedEngine):
+        def __init__(self):
+            torch.nn.Module.__init__(self)
+
+        def __del__(self):
+            """Nothing was built."""
+
+        @property
+        def label(self):
+            return self.nowhere
+
+    print(NamedEngine().label)
+
+
 def run(mode):
     import deepspeed
     import torch
@@ -86,8 +106,10 @@ def main():
         sys.exit(f"usage: python repro.py {'|'.join(MODES)}")
     mode = sys.argv[1]
     if "RANK" not in os.environ:
-        launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "1"]
+        launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1"]
         os.execv(sys.executable, [*launcher, os.path.abspath(__file__), mode])
+    if mode == "hidden":
+        return hidden()
 
     import deepspeed
     import torch
