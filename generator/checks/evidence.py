@@ -71,7 +71,7 @@ def _check_note(loaded: LoadedEntry, where: FieldPath, source: Source) -> Iterat
     if loaded.entry.status == "complete" and not source.note:
         message = f"{shown(source.project)} is no package that verify can fetch"
         hint = "say in read_at where it was read, or in note why nobody can"
-        yield finding(loaded.positions, (*where, "source"), "no-evidence", message, hint, "warning")
+        yield finding(loaded.positions, (*where, "source"), "no-evidence", message, hint)
 
 
 def _check_found(
@@ -82,7 +82,7 @@ def _check_found(
     if recorded is None:
         if loaded.entry.status == "complete":
             message = f"the signature {shown(signature.id)} has no evidence"
-            yield finding(loaded.positions, (*where, "id"), "no-evidence", message, again, "warning")
+            yield finding(loaded.positions, (*where, "id"), "no-evidence", message, again)
     elif record.evidence_for(signature, evidence) is None:
         message = f"the signature {shown(signature.id)} has changed since it was looked for"
         yield finding(loaded.positions, (*where, "id"), "stale-evidence", message, again)
