@@ -4,10 +4,11 @@
 # ///
 """Have DeepSpeed's setup.py ask for an op that it cannot build, as it does on Windows by itself.
 
-Written for deepspeed 0.8.3, torch 2.13.0, Python 3.11, Linux with a C compiler; needs no GPU. pip downloads the
-source archive and runs its setup.py for the metadata; nothing is installed. Linux asks for async_io only where
-DS_BUILD_AIO or DS_BUILD_OPS is set; an empty libaio.a found first stands in for the library that is missing.
-Run it where only torch is installed: setup.py imports part of DeepSpeed, which fails earlier with pydantic 2.
+Written for deepspeed 0.8.3, torch 2.13.0, Python 3.11, Linux with a C compiler; needs no GPU. pip downloads
+the source archive and runs its setup.py for the metadata; nothing is installed. Linux asks for async_io only
+where DS_BUILD_AIO or DS_BUILD_OPS is set; an empty libaio.a found first stands in for the library that is
+missing. Run it where only torch is installed: setup.py imports part of DeepSpeed, which fails earlier with
+pydantic 2.
 
     python repro.py fail   DS_BUILD_AIO=1 and no libaio: Unable to pre-compile async_io
     python repro.py torch  DS_BUILD_OPS=1 and no torch: Unable to pre-compile ops without torch installed
