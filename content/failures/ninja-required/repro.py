@@ -36,8 +36,6 @@ def distributed():
     import deepspeed
 
     deepspeed.init_distributed("gloo")
-    if os.environ["RANK"] == "0":
-        print("repaired: the op was built and loaded", flush=True)
 
 
 def inline(source):
@@ -61,7 +59,10 @@ def main():
         parts[part]()
         return
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(RANKS), "--tee", "3"]
-    sys.exit(subprocess.run([*launcher, os.path.abspath(__file__), part], check=False).returncode)
+    code = subprocess.run([*launcher, os.path.abspath(__file__), part], check=False).returncode
+    if part == "fix" and code == 0:
+        print("repaired: the op was built and loaded on both ranks")
+    sys.exit(code)
 
 
 if __name__ == "__main__":
