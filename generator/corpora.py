@@ -3,7 +3,7 @@
 Each log is diagnosed with the signatures of all entries. An entry's log must give what it promises; no log
 may be taken for another entry's failure; a healthy run must be clean. What came out is recorded in
 content/evidence/corpora.json, which the page /verify/ shows and a test compares:
-``python -m generator.corpora > content/evidence/corpora.json``.
+``python -m generator.corpora`` renews it.
 """
 
 from __future__ import annotations
@@ -201,9 +201,13 @@ def confusion(corpora: Corpora, catalogue: Catalogue) -> Mapping[tuple[str, str]
 
 
 def _record() -> int:
-    """Print what ``content/evidence/corpora.json`` is to hold."""
-    content, _ = load(Path(__file__).parents[1] / "content")
-    sys.stdout.write(to_json(compared(Catalogue(content))))
+    """Write content/evidence/corpora.json anew."""
+    folder = Path(__file__).parents[1] / "content"
+    text = to_json(compared(Catalogue(load(folder)[0])))
+    path = folder / "evidence" / FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(path)
     return 0
 
 

@@ -5,6 +5,7 @@ The JavaScript twin is ``static/engine/draft.js`` with ``static/js/draft-entry.j
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +37,14 @@ class Beginning:
 
 
 def beginning_of(path: str, bundle: Mapping[str, Any]) -> Beginning:
-    """Where the failure in a log begins. Raises OSError, and ValueError where no line tells it."""
+    """Where the failure in a log begins. Raises OSError, and ValueError where it can't be read or no line tells it."""
+    try:
+        return _beginning_of(path, bundle)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _beginning_of(path: str, bundle: Mapping[str, Any]) -> Beginning:
     (source, *others) = sources_of([path])
     if isinstance(source, str):
         raise ValueError(source)
@@ -48,9 +56,7 @@ def beginning_of(path: str, bundle: Mapping[str, Any]) -> Beginning:
     found = answer["initiating"] or {}
     if found.get("line") is None:
         if not answer["unmatched"]:
-            raise ValueError(
-                f"{path}: no line of it is an error ({answer['verdict']}); say --message instead"
-            )
+            raise ValueError(f"{path}: no line of it is known for an error; say --message instead")
         found = {**answer["unmatched"][0], "ranks": [], "symmetric": False, "entry": None}
     lines, at = _around(source, found["line"])
     log = "\n".join(lines) + "\n"
@@ -97,4 +103,6 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _text(line: bytes) -> str:
-    return line.removesuffix(b"\r").decode("utf-8", "replace")[:LONGEST_LINE]
+    """The line as text. UTF-16 without a mark loses its zero bytes, so that what is to be replaced is seen."""
+    bare = line.replace(b"\0", b"").removesuffix(b"\r")
+    return bare.decode("utf-8", "replace")[:LONGEST_LINE]

@@ -253,12 +253,13 @@ torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
 """
 
 
-@pytest.mark.parametrize("name", ["train.log", "train.log.gz"])
+@pytest.mark.parametrize("name", ["train.log", "train.log.gz", "utf-16le.log"])
 def test_new_takes_message_rank_and_log_from_a_log(
     content: Path, tmp_path: Path, capsys: Captured, name: str
 ) -> None:
     log = tmp_path / name
-    log.write_bytes(gzip.compress(LOG) if name.endswith(".gz") else LOG)
+    data = LOG.decode().encode("utf-16-le") if name.startswith("utf-16") else LOG
+    log.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     arguments = [
         "new",
         "odd-sample",
@@ -296,7 +297,12 @@ def test_new_keeps_the_lines_around_the_beginning(content: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("log", "said"), [(b"step 1 loss 2.0\n", "no line of it is an error (clean)"), (None, "no such file")]
+    ("log", "said"),
+    [
+        (b"step 1 loss 2.0\n", "no line of it is known for an error"),
+        (gzip.compress(LOG * 50)[:-20], "ended before"),
+        (None, "no such file"),
+    ],
 )
 def test_new_needs_a_failure_in_the_log(
     content: Path, tmp_path: Path, capsys: Captured, log: bytes | None, said: str

@@ -38,7 +38,7 @@ def test_log_gives_what_is_promised(trial: Trial) -> None:
 def test_the_record_is_that_of_this_content() -> None:
     told = recorded(catalogue())
     assert told is not None
-    message = "renew it: python -m generator.corpora > content/evidence/corpora.json"
+    message = "renew it: .venv/bin/python -m generator.corpora"
     assert to_json(told) == to_json(compared(catalogue())), message
 
 
