@@ -47,7 +47,8 @@ def grow(text: str) -> str:
     whole = re.sub(r"^status: short\b", "status: complete", text, count=1, flags=re.M)
     parts = re.split(r"^(?=[a-z_]+:)", _REST, flags=re.M)
     missing = [part for part in parts if part and not re.search(rf"^{part.partition(':')[0]}:", text, re.M)]
-    return whole.rstrip("\n") + "\n\n# A complete entry has these, too.\n" + "".join(missing)
+    whole = whole.replace("# A short entry. Fill in", "# A complete entry. Fill in", 1)
+    return whole.rstrip("\n") + "\n\n" + _MORE + "".join(missing)
 
 
 def entry_text(answers: Answers, families: list[str], phases: list[str], today: date) -> str:
@@ -159,6 +160,12 @@ logs:
     made: captured  # or composed, from upstream's templates
     from:  # captured: versions, launched how
     says: initiating
+"""
+
+_MORE = """# A complete entry has these, too. Each signature then has a source (project, file, versions and, where the text is
+# assembled, literal), which `build.py verify` looks up; there are three symptoms and two questions at least, and a
+# second log that must not be taken for this failure (says: other). A message of your own code has no source that
+# anybody could look up: such an entry stays short.
 """
 
 _REST = """mechanism: |  # why it happens, from the code up
