@@ -223,6 +223,12 @@ def test_a_site_does_not_stand_in_what_it_is_made_from_nor_replace_it(
     assert (inside / "failures/port-taken/entry.yaml").is_file()
 
 
+def test_every_entry_names_the_schema_for_editors() -> None:
+    for path in (ROOT / "content" / "failures").glob("*/entry.yaml"):
+        assert path.read_text(encoding="utf-8").startswith(MODELINE + "\n"), path
+        assert (path.parent / MODELINE.rpartition("=")[2]).resolve() == ROOT / "content" / "entry.schema.json"
+
+
 def test_pages_keep_out_of_every_folder_of_the_site(content: Path) -> None:
     files = site_files(load(content)[0], ROOT)
     folders = {path.partition("/")[0] for path in arrange(files) if "/" in path}
