@@ -470,7 +470,9 @@ CHANGES = (
     ),
     Change("javascript link on a page", PAGE, "[link](../failures/)", "▶[link](javascript:x)", "bad-link"),
     Change("link to no entry", ENTRY, "The kernel reports", "[x](▶../port-takne/) reports", "dead-link"),
-    Change("link from the root", ENTRY, "The kernel reports", "[x](▶/failures/port-taken/) reports", "dead-link"),
+    Change(
+        "link from the root", ENTRY, "The kernel reports", "[x](▶/failures/port-taken/) reports", "dead-link"
+    ),
     Change("link to no tag", ENTRY, "The kernel reports", "[x](▶../../tags/nowhere/) reports", "dead-link"),
     Change("link of a page to no page", PAGE, "[link](../failures/)", "[link](▶../nowhere/)", "dead-link"),
     Change("image", ENTRY, "The kernel reports", "▶![x](https://example.org/x.png) reports", "image"),
