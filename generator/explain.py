@@ -33,7 +33,12 @@ def _sections(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
     yield "The message", _joined(map(_signature, entry.signatures), entry.look_instead)
     yield (
         "Do now",
-        [*_numbered(entry.do_now.steps), "", _wrapped(_restart(entry)), _wrapped(f"Tell: {entry.do_now.concerns}")],
+        [
+            *_numbered(entry.do_now.steps),
+            "",
+            _wrapped(_restart(entry)),
+            _wrapped(f"Tell: {entry.do_now.concerns}"),
+        ],
     )
     yield "Is it this one?", _joined(map(_confirm, entry.confirm))
     yield "Look-alikes", [_item(f"{other.name}: {other.difference}") for other in entry.look_alikes]
