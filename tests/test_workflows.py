@@ -25,7 +25,7 @@ GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = {path.stem: path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"}
 TOOLS = Path(sys.executable).parent
-SHELL = {"cat", "git", "printf", "gh", "head", "tr"}
+SHELL = {"cat", "git", "gh", "head"}
 
 
 def validated(schema: str, *paths: Path) -> str:

@@ -13,7 +13,7 @@ from ..evidence import coverage, record
 from ..evidence.record import Evidence, Found
 from ..finding import Explanation, Finding, shown
 from ..model import Signature, Source
-from .report import finding
+from .report import content_folder, finding
 
 CODES: Mapping[str, Explanation] = {
     "no-evidence": Explanation(
@@ -57,7 +57,7 @@ def _in_file(loaded: LoadedEntry, code: str, message: str) -> Finding:
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
-    root = next((path.partition("/")[0] for path in catalogue.content.positions), "content")
+    root = content_folder(catalogue)
     try:
         coverage.read(catalogue.content.evidence.get(coverage.FILE))
     except ValueError as error:

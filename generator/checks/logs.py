@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ..catalogue import Catalogue
 from ..corpora import breach, trials
 from ..finding import Explanation, Finding, shown
-from .report import finding
+from .report import content_folder, finding
 
 CODES: Mapping[str, Explanation] = {
     "log-promise": Explanation(
@@ -23,11 +23,11 @@ CODES: Mapping[str, Explanation] = {
 
 def promises(catalogue: Catalogue, slugs: Collection[str] | None = None) -> Iterator[Finding]:
     """What the logs of the entries (of ``slugs``, where given) promise and the diagnosis doesn't give."""
+    root = content_folder(catalogue)
     for trial in trials(catalogue, slugs):
         if trial.loaded is None:
             if (problem := breach(trial)) is not None:
-                path = f"content/healthy/{trial.file}"
-                yield Finding(path, 1, 1, "log-promise", "error", problem)
+                yield Finding(f"{root}/healthy/{trial.file}", 1, 1, "log-promise", "error", problem)
         elif trial.log is not None:
             at = trial.loaded.entry.logs.index(trial.log)
             if (problem := breach(trial)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..catalogue import Catalogue
 from ..content import FieldPath, Positions
 from ..finding import Finding, Severity
 
@@ -30,3 +31,8 @@ def finding_within(
 ) -> Finding:
     """A finding at ``text[offset]``, where ``text`` is the field's value."""
     return Finding(positions.path, *positions.within(field, text, offset), code, severity, message, hint)
+
+
+def content_folder(catalogue: Catalogue) -> str:
+    """The content folder's own name, with which paths of findings begin."""
+    return next((path.partition("/")[0] for path in catalogue.content.positions), "content")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uuid import NAMESPACE_URL, UUID, uuid5
+from uuid import NAMESPACE_URL, uuid5
 
 _NAMESPACE = uuid5(NAMESPACE_URL, "first-fault")
 
@@ -14,4 +14,4 @@ def address(base_url: str, path: str) -> str:
 
 def permanent_id(name: str) -> str:
     """An id that stays when the site moves: a UUID made of the name, such as ``failures/SLUG``."""
-    return UUID(int=uuid5(_NAMESPACE, name).int).urn
+    return uuid5(_NAMESPACE, name).urn

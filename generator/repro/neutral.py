@@ -1,6 +1,6 @@
 """Take a machine's own paths and names out of an output.
 
-Only what is known exactly is replaced; ``static/engine/redact.js`` is for logs of which nothing is known.
+Only what is known exactly is replaced; ``redact`` is for logs of which nothing is known.
 """
 
 from __future__ import annotations

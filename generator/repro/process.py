@@ -22,20 +22,20 @@ from .neutral import Replacement, neutral, path_replacement, word_replacement
 
 KEPT_VARIABLES = frozenset(
     [
-        *(
-            "PATH",
-            "LANG",
-            "LC_ALL",
-            "TZ",
-            "CC",
-            "CXX",
-            "CFLAGS",
-            "CXXFLAGS",
-            "LDFLAGS",
-            "CPATH",
-            "LIBRARY_PATH",
-        ),
-        *("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"),
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "TZ",
+        "CC",
+        "CXX",
+        "CFLAGS",
+        "CXXFLAGS",
+        "LDFLAGS",
+        "CPATH",
+        "LIBRARY_PATH",
+        "LD_LIBRARY_PATH",
+        "OPENBLAS_CORETYPE",
+        "OPENBLAS_L2_SIZE",
     ]
 )
 """What a compiler and a numeric library may need. The rest (RANK, MASTER_ADDR, SLURM_*, HF_*, ...) would change

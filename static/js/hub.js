@@ -3,11 +3,11 @@
 import { byId, element } from "./dom.js";
 
 const MOST_PICKED = 4;
-const NAMES = ["stage", "offload", "family", "effect", "system", "evidence"];
 
 const table = byId("failures-table", HTMLTableElement);
 const rows = [...table.tBodies[0].rows];
 const links = [...document.querySelectorAll("a[data-filter]")].filter((link) => link instanceof HTMLAnchorElement);
+const NAMES = [...new Set(links.map((link) => link.dataset.filter ?? ""))];
 
 /** Whether a row has the chosen value of every filter. @param {HTMLElement} row @param {URLSearchParams} chosen */
 function fits(row, chosen) {
