@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import resources
@@ -244,7 +244,8 @@ def new_command(
     folder = content_folder(content)
     loaded, _ = load(folder)
     path = folder / "failures" / slug / "entry.yaml"
-    if complete and path.is_file():
+    there = {*loaded.broken, *(entry.slug for entry in loaded.entries)}
+    if complete and slug in there and path.is_file():
         path.write_text(grow(path.read_text(encoding="utf-8")), encoding="utf-8")
         return _say_what_lacks(folder, slug, path, quiet)
     _require_free_slug(slug, loaded)
@@ -283,7 +284,7 @@ def _say_what_lacks(folder: Path, slug: str, path: Path, quiet: bool) -> int:
         log = path.with_name("run.log")
         empty = (
             f"Put the lines around the error into {log}, names and hosts taken out.\n"
-            if not log.stat().st_size
+            if log.is_file() and not log.stat().st_size
             else ""
         )
         then = f"Then: build.py check {slug}, and build.py serve to see it.\n"
@@ -480,12 +481,7 @@ def repro_command(
 def _with_repro(content: Content, slugs: list[str], file: str) -> list[LoadedEntry]:
     """The entries of these names, or all, that have the file. Raises Problem for a name that has none."""
     having = {loaded.slug: loaded for loaded in content.entries if file in loaded.files}
-    for slug in slugs:
-        if slug in content.broken:
-            raise Problem(f"the entry '{slug}' has errors; see: check {slug}")
-        if slug not in having:
-            hint = did_you_mean(slug, having) or "see content/failures"
-            raise Problem(f"no entry with a {file} is named '{slug}' ({hint})")
+    _require_entries(content, slugs, having, f"entry with a {file}")
     return [having[slug] for slug in dict.fromkeys(slugs or having)]
 
 
@@ -508,7 +504,7 @@ def verify_command(
 
     folder = content_folder(content)
     loaded, _ = load(folder)
-    _require_entries(loaded, slugs or [])
+    _require_entries(loaded, slugs or [], [entry.slug for entry in loaded.entries])
     try:
         report = command.verify(folder, loaded, slugs or [], cache or default_cache(), _progress(quiet))
     except PackageError as error:
@@ -522,15 +518,15 @@ def verify_command(
     return 1 if report.fails else 0
 
 
-def _require_entries(content: Content, slugs: Iterable[str]) -> None:
-    known = [loaded.slug for loaded in content.entries]
+def _require_entries(
+    content: Content, slugs: Iterable[str], known: Collection[str], what: str = "entry"
+) -> None:
     for slug in slugs:
         if slug in content.broken:
             raise Problem(f"the entry '{slug}' has errors; see: check {slug}")
         if slug not in known:
-            raise Problem(
-                f"no entry is named '{slug}' ({did_you_mean(slug, known) or 'see content/failures'})"
-            )
+            hint = did_you_mean(slug, known) or "see content/failures"
+            raise Problem(f"no {what} is named '{slug}' ({hint})")
 
 
 @app.command(name="coverage")

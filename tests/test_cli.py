@@ -353,6 +353,22 @@ def test_a_short_entry_grows_by_what_it_lacks(content: Path, capsys: Captured) -
     assert path.read_text() == grown
 
 
+def test_an_entry_without_a_run_log_grows_too(content: Path, capsys: Captured) -> None:
+    folder = content / "failures/port-taken"
+    (folder / "run.log").rename(folder / "other.log")
+    path = folder / "entry.yaml"
+    path.write_text(path.read_text().replace("run.log", "other.log"))
+    assert run(["new", "port-taken", "--complete", "--content", str(content)]) == 0
+    assert "run.log" not in capsys.readouterr().err
+
+
+def test_only_an_entry_grows(content: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "entry.yaml"
+    outside.write_text("status: short\n")
+    assert run(["new", "../..", "--complete", "--content", str(content)]) == 2
+    assert outside.read_text() == "status: short\n"
+
+
 def test_new_asks_on_a_terminal(content: Path) -> None:
     ours, theirs = pty.openpty()
     try:
