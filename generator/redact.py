@@ -28,6 +28,7 @@ def _pattern(text: str, flags: re.RegexFlag = re.ASCII) -> re.Pattern[str]:
     return re.compile(text, flags | re.ASCII)
 
 
+_CREDENTIALS = _pattern(r"://([^\s/:@]{1,100}:[^\s/@]{1,200})@")
 _TOKENS = (
     _pattern(
         r"(?<![\w-])(?:hf_[A-Za-z0-9]{16,}|sk-[\w-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
@@ -35,7 +36,7 @@ _TOKENS = (
         r"|r8_[A-Za-z0-9]{16,}|pypi-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*)"
     ),
     _pattern(r"\bBearer\s{1,4}([\w.~+/-]{12,}=*)"),
-    _pattern(r"://([^\s/:@]{1,100}:[^\s/@]{1,200})@"),
+    _CREDENTIALS,
     _pattern(r"""passw(?:or)?d["']?\s{0,4}[=:]\s{0,4}["']?([^\s"',;]{3,})""", re.IGNORECASE),
 )
 _NAMED_TOKEN = _pattern(
@@ -68,7 +69,7 @@ _HOSTS = (
     _pattern(r"connect to \(([A-Za-z][\w.-]{1,80}), ?[0-9]"),
     _pattern(r"\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])"),
     _pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Za-z][\w.-]{1,80}) (?:kernel|slurmstepd|slurmd|systemd)[:[]"),
-    _pattern(r"https?://([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})"),
+    _pattern(r"https?://(?:[^\s/@]{1,200}@)?([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})"),
 )
 """Where a host's name stands; group 1 is the name."""
 _MAYBE_HOSTS = _pattern(
@@ -83,17 +84,17 @@ _USERS = (
     _pattern(r"\buid=[0-9]{1,10}\(([A-Za-z_][\w.-]{1,60})\)"),
 )
 _NO_HOST = _pattern(
-    r"(?:localhost|node|host|nodes|none|null|true|false|auto|cpu|torch|python[0-9.]*"
+    r"(?:localhost|node|host|nodes|login|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:node|login)-[a-z]"
     r"|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)",
     re.IGNORECASE,
 )
 _PUBLIC = _pattern(
-    r"(?:^|\.)(?:pytorch\.org|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org"
+    r"(?:^|\.)(?:pytorch\.org|pydantic\.dev|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org"
     r"|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))\Z",
     re.IGNORECASE,
 )
 _NO_USER = _pattern(
-    r"(?:user|users|ubuntu|root|runner|admin|shared|share|common|public|default|data|datasets?|models?|workspace"
+    r"(?:user|users|ubuntu|root|pdsh|runner|admin|shared|share|common|public|default|data|datasets?|models?|workspace"
     r"|projects?|cache|envs?|conda|anaconda3|miniconda3|user-[0-9]+)",
     re.IGNORECASE,
 )
@@ -107,6 +108,7 @@ def redactions_of(texts: Sequence[str]) -> list[Redaction]:
     for pattern in _TOKENS:
         finder.each(text, pattern, "token")
     finder.each(text, _NAMED_TOKEN, "token", _is_mixed)
+    text = _CREDENTIALS.sub("://", text)
     finder.each(text, _E_MAIL, "e-mail", lambda found: not re.search(r"@example\.(?:com|org|net)\Z", found))
     finder.each(text, _IPV4, "address", _is_private_address, whole=True)
     finder.each(text, _IPV6, "address", _is_ipv6, whole=True)
@@ -120,6 +122,7 @@ def redactions_of(texts: Sequence[str]) -> list[Redaction]:
     finder.each(
         text, _MAYBE_HOSTS, "host", lambda found: bool(re.search("[0-9.-]", found)) and _is_host(found)
     )
+    finder.add_first_labels(text)
     for pattern in _USERS:
         finder.each(text, pattern, "user", _is_user)
     return finder.redactions()
@@ -157,12 +160,28 @@ class _Finder:
     def add(self, kind: Kind, found: str) -> None:
         self.found.setdefault(found, kind)
 
+    def add_first_labels(self, text: str) -> None:
+        """Add the hosts' names without their domains, where these stand alone and look like a machine's."""
+        for name in self._of("host"):
+            label = name.partition(".")[0]
+            if label != name and re.search("[0-9-]", label) and _is_host(label):
+                if re.search(rf"(?<![\w.-]){re.escape(label)}(?![\w.-])", text, re.ASCII):
+                    self.add("host", label)
+
     def redactions(self) -> list[Redaction]:
-        return [
-            Redaction(kind, text, _placeholder(kind, text, number))
-            for kind in KINDS
-            for number, text in enumerate((text for text, of in self.found.items() if of == kind), 1)
-        ]
+        """One for each found text. A host has one name in its place, with its domain or without."""
+        made = []
+        for kind in KINDS:
+            numbers: dict[str, int] = {}
+            for text in self._of(kind):
+                label = text.partition(".")[0]
+                same = label if kind == "host" and self.found.get(label) == "host" else text
+                number = numbers.setdefault(same, len(numbers) + 1)
+                made.append(Redaction(kind, text, _placeholder(kind, text, number)))
+        return made
+
+    def _of(self, kind: Kind) -> list[str]:
+        return [text for text, of in self.found.items() if of == kind]
 
 
 def _placeholder(kind: Kind, found: str, number: int) -> str:

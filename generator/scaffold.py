@@ -72,15 +72,27 @@ def entry_text(answers: Answers, families: list[str], phases: list[str], today: 
     return text
 
 
+_VARYING = (
+    (r"(?<![\w.:/\\-])(?:[A-Za-z]:[/\\]|/)(?:[\w.@+=-]+[/\\])+[\w.@+=-]*", "{path}"),
+    (r"\[token [0-9]+\]", "{word}"),
+    (r"(?<![\w.-])user-[0-9]+@example\.com", "{word}@{word}"),
+    (r"(?<![\w.-])(?:host-[0-9]+|192\.0\.2\.[0-9]+|2001:db8::[0-9a-f]+)(?::[0-9]+)?(?![\w-])", "{word}"),
+    (r"(?<![\w.{-])-?[0-9]+(?![\w.}])", "{int}"),
+)
+"""What varies from run to run: paths, what stands for a name that was taken out, numbers; and the hole for it."""
+
+
 def template_of(message: str) -> str:
-    """A message as a template: without its rank's prefix, numbers as holes where the language allows that."""
-    literal = _without_rank(message).replace("{", "{{").replace("}", "}}")
-    with_holes = re.sub(r"(?<![\w.{-])-?[0-9]+(?![\w.}])", "{int}", literal)
-    try:
-        compile_template(with_holes)
-    except TemplateError:
-        return literal
-    return with_holes
+    """A message as a template: without its rank's prefix, what varies as holes where the language allows that."""
+    template = _without_rank(message).replace("{", "{{").replace("}", "}}")
+    for pattern, hole in _VARYING:
+        with_holes = re.sub(pattern, hole, template, flags=re.ASCII)
+        try:
+            compile_template(with_holes)
+        except TemplateError:
+            continue
+        template = with_holes
+    return template
 
 
 def _without_rank(message: str) -> str:

@@ -453,6 +453,8 @@ def test_a_message_becomes_a_template() -> None:
     assert template_of("[rank0]: got 3 of {4} at 0x1f, pid 17.") == "got {int} of {{4}} at 0x1f, pid 17."
     assert template_of("gave up at step 17 of 300") == "gave up at step {int} of {int}"
     assert template_of("") == ""
+    assert template_of("can't open /data/run/a.bin: error 2") == "can't open {path}: error {int}"
+    assert template_of("host-2:29500 refused to take [token 1]") == "{word} refused to take {word}"
 
 
 def test_explain_fits_eighty_columns_and_has_no_colour_in_a_pipe() -> None:

@@ -76,6 +76,8 @@ REDACTED = (
     ),
     ('"api_key": "9f8e7d6c5b4a"', "9f8e7d6c5b4a", '"api_key": "[token 1]"'),
     ("https://me:s3cret@git.example.org/x", "me:s3cret", "https://[token 1]@git.example.org/x"),
+    ("http://me:s3cret@hub7.acme.com/x", "hub7.acme.com", "http://[token 1]@host-1/x"),
+    ("cn7: lost cn7.acme.internal, not cn70", "cn7.acme", "host-1: lost host-1, not cn70"),
     ("Authorization: Bearer abcdef123456789", "abcdef123456789", "Authorization: Bearer [token 1]"),
     ("ssh carol@login.hpc.edu", "carol", "ssh user-1@example.com"),
     ("MASTER_ADDR=ip-10-1-2-3 ok", "ip-10-1-2-3", "MASTER_ADDR=host-1 ok"),
@@ -111,6 +113,7 @@ def test_secrets_are_replaced(twin: Twin, text: str, secret: str, expected: str)
         "hostname: Name or service not known; hostname lookup failed; [default0]:12345 tokens",
         "cublas==12.1.3.1, version 9.8.7.6",
         "File at /root/x and /home/ubuntu/y, self.weight @ x",
+        "node-a:4121:4121 [0] NCCL WARN x",
     ],
 )
 def test_what_names_nobody_stays(twin: Twin, text: str) -> None:
@@ -169,6 +172,10 @@ MESSAGES = (
     "3: RuntimeError: size 1.5 GiB at 0x7f",
     "[default1]: a   b\tc -7",
     "12345",
+    "can't open /data/user-1/shard-3/a.bin: error 2",
+    "C:\\data\\runs\\x.pt is too short, see https://example.org/a/b",
+    "[1]: host-2:29500 refused [token 1] of user-1@example.com, 192.0.2.7 didn't",
+    "/data/a/b/3/c4",
     "éè \u202e bidi 5",
     "}{",
 )

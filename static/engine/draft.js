@@ -19,17 +19,38 @@ export function draftOf(skeleton, { title, message, day, line, ranks, allRanks }
     .replace("    says: initiating\n", () => `    says: initiating\n    line: ${line}\n${ranksLine}`);
 }
 
-/** A message as a template: without its rank's prefix, numbers as holes where the language allows that. Twin of scaffold.template_of. @param {string} message */
+/**
+ * What varies from run to run: paths, what stands for a name that was taken out, numbers; and the hole for it.
+ * @type {[RegExp, string][]}
+ */
+const VARYING = [
+  [/(?<![\w.:/\\-])(?:[A-Za-z]:[/\\]|\/)(?:[\w.@+=-]+[/\\])+[\w.@+=-]*/g, "{path}"],
+  [/\[token [0-9]+\]/g, "{word}"],
+  [/(?<![\w.-])user-[0-9]+@example\.com/g, "{word}@{word}"],
+  [/(?<![\w.-])(?:host-[0-9]+|192\.0\.2\.[0-9]+|2001:db8::[0-9a-f]+)(?::[0-9]+)?(?![\w-])/g, "{word}"],
+  [/(?<![\w.{-])-?[0-9]+(?![\w.}])/g, "{int}"],
+];
+
+/** A message as a template: without its rank's prefix, what varies as holes where the language allows that. Twin of scaffold.template_of. @param {string} message */
 export function templateOf(message) {
-  const literal = withoutPrefix(message).replaceAll("{", "{{").replaceAll("}", "}}");
-  const holes = literal.replace(/(?<![\w.{-])-?[0-9]+(?![\w.}])/g, "{int}");
+  return VARYING.reduce(
+    (template, [pattern, hole]) => {
+      const holes = template.replace(pattern, hole);
+      return isTemplate(holes) ? holes : template;
+    },
+    withoutPrefix(message).replaceAll("{", "{{").replaceAll("}", "}}"),
+  );
+}
+
+/** @param {string} text */
+function isTemplate(text) {
   try {
-    compileTemplate(holes);
+    compileTemplate(text);
   } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return literal;
+    if (error instanceof TemplateError) return false;
+    throw error;
   }
-  return holes;
+  return true;
 }
 
 /** @param {string} message */

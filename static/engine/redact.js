@@ -8,10 +8,11 @@
 
 export const KINDS = /** @type {const} */ (["token", "e-mail", "address", "host", "user"]);
 
+const CREDENTIALS = /:\/\/([^\s/:@]{1,100}:[^\s/@]{1,200})@/g;
 const TOKENS = [
   /(?<![\w-])(?:hf_[A-Za-z0-9]{16,}|sk-[\w-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|nvapi-[\w-]{16,}|r8_[A-Za-z0-9]{16,}|pypi-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*)/g,
   /\bBearer\s{1,4}([\w.~+/-]{12,}=*)/g,
-  /:\/\/([^\s/:@]{1,100}:[^\s/@]{1,200})@/g,
+  CREDENTIALS,
   /passw(?:or)?d["']?\s{0,4}[=:]\s{0,4}["']?([^\s"',;]{3,})/gi,
 ];
 const NAMED_TOKEN =
@@ -36,7 +37,7 @@ const HOSTS = [
   /connect to \(([A-Za-z][\w.-]{1,80}), ?[0-9]/g,
   /\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])/g,
   /[0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Za-z][\w.-]{1,80}) (?:kernel|slurmstepd|slurmd|systemd)[:[]/g,
-  /https?:\/\/([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})/g,
+  /https?:\/\/(?:[^\s/@]{1,200}@)?([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})/g,
 ];
 /** Where a host's name may stand, if it looks like one. */
 const MAYBE_HOSTS = [/(?:hostname|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})/gi];
@@ -49,11 +50,11 @@ const USERS = [
 
 /** Names that tell nobody's machine or name. */
 const NO_HOST =
-  /^(?:localhost|node|host|nodes|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)$/i;
+  /^(?:localhost|node|host|nodes|login|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:node|login)-[a-z]|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)$/i;
 const PUBLIC =
-  /(?:^|\.)(?:pytorch\.org|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
+  /(?:^|\.)(?:pytorch\.org|pydantic\.dev|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
 const NO_USER =
-  /^(?:user|users|ubuntu|root|runner|admin|shared|share|common|public|default|data|datasets?|models?|workspace|projects?|cache|envs?|conda|anaconda3|miniconda3|user-[0-9]+)$/i;
+  /^(?:user|users|ubuntu|root|pdsh|runner|admin|shared|share|common|public|default|data|datasets?|models?|workspace|projects?|cache|envs?|conda|anaconda3|miniconda3|user-[0-9]+)$/i;
 const DOCUMENTATION = /^(?:127\.|0\.0\.0\.0$|255\.|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)/;
 
 /**
@@ -63,9 +64,10 @@ const DOCUMENTATION = /^(?:127\.|0\.0\.0\.0$|255\.|192\.0\.2\.|198\.51\.100\.|20
  */
 export function redactionsOf(texts, hosts = []) {
   const finder = new Finder();
-  const all = texts.join("\n");
+  let all = texts.join("\n");
   for (const pattern of TOKENS) finder.each(all, pattern, "token");
   finder.each(all, NAMED_TOKEN, "token", (text) => /[0-9]/.test(text) && /[A-Za-z]/.test(text));
+  all = all.replace(CREDENTIALS, "://");
   finder.each(all, E_MAIL, "e-mail", (text) => !/@example\.(?:com|org|net)$/.test(text));
   finder.each(all, IPV4, "address", isPrivateAddress, true);
   finder.each(all, IPV6, "address", isIpv6, true);
@@ -76,6 +78,7 @@ export function redactionsOf(texts, hosts = []) {
   for (const host of hosts.filter(isHost)) finder.add("host", host);
   for (const pattern of HOSTS) finder.each(all, pattern, "host", isHost);
   for (const pattern of MAYBE_HOSTS) finder.each(all, pattern, "host", (text) => /[0-9.-]/.test(text) && isHost(text));
+  finder.addFirstLabels(all);
   for (const pattern of USERS) finder.each(all, pattern, "user", isUser);
   return finder.redactions();
 }
@@ -117,11 +120,16 @@ export function redactedJson(value, redact) {
 /** All found texts in one expression, the longest first, each on its own. @param {Redaction[]} redactions */
 function patternOf(redactions) {
   if (redactions.length === 0) return null;
-  const escaped = redactions
+  const names = redactions
     .map(({ found }) => found)
     .sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
-    .map((found) => found.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&"));
-  return new RegExp(`(?<!\\w)(?:${escaped.join("|")})(?!\\w)`, "g");
+    .map(escaped);
+  return new RegExp(`(?<!\\w)(?:${names.join("|")})(?!\\w)`, "g");
+}
+
+/** A text as an expression that finds it. @param {string} text */
+function escaped(text) {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
 
 /** Collects what is found, and numbers what stands in its place. */
@@ -147,12 +155,33 @@ class Finder {
     if (!this.found.has(found)) this.found.set(found, kind);
   }
 
-  /** @returns {Redaction[]} */
+  /** Add the hosts' names without their domains, where these stand alone and look like a machine's. @param {string} text */
+  addFirstLabels(text) {
+    for (const name of this.of("host")) {
+      const [label] = name.split(".");
+      if (label === name || !/[0-9-]/.test(label) || !isHost(label)) continue;
+      if (new RegExp(`(?<![\\w.-])${escaped(label)}(?![\\w.-])`).test(text)) this.add("host", label);
+    }
+  }
+
+  /** One for each found text. A host has one name in its place, with its domain or without. @returns {Redaction[]} */
   redactions() {
     return KINDS.flatMap((kind) => {
-      const found = [...this.found].filter(([, of]) => of === kind);
-      return found.map(([text], i) => ({ kind, found: text, shown: placeholder(kind, text, i + 1) }));
+      /** @type {Map<string, number>} */
+      const numbers = new Map();
+      return this.of(kind).map((text) => {
+        const [label] = text.split(".");
+        const same = kind === "host" && this.found.get(label) === "host" ? label : text;
+        const number = numbers.get(same) ?? numbers.size + 1;
+        numbers.set(same, number);
+        return { kind, found: text, shown: placeholder(kind, text, number) };
+      });
     });
+  }
+
+  /** @param {Kind} kind @returns {string[]} */
+  of(kind) {
+    return [...this.found].filter(([, of]) => of === kind).map(([text]) => text);
   }
 }
 
