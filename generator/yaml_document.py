@@ -17,6 +17,7 @@ import yaml
 
 from .content import FieldPath, Positions
 from .finding import Explanation, Finding, shown
+from .hidden import HIDDEN
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
@@ -73,14 +74,6 @@ def decode(path: str, data: bytes) -> tuple[str | None, list[Finding]]:
     return text, []
 
 
-HIDDEN = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""The characters, as ranges of a regular expression, that a terminal obeys or that can't be seen: controls, and
-what Unicode's Default_Ignorable_Code_Point has, which hides or reorders text (https://trojansource.codes). The
-two selectors that make a sign an emoji or not are none of them."""
 _NOT_TEXT = re.compile(f"[{HIDDEN}\ud800-\udfff]|\r(?!\n)")
 """Beside them what YAML can't hold, and what editors don't show as a line's end."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from generator.bundle import bundle
 from generator.catalogue import Catalogue
 from generator.diagnose.engine import Engine, Logs
 from generator.diagnose.read import Source, sources_of
+from generator.diagnose.report import to_json
 from generator.load import load
 
 from .mutations import Log, mutated
@@ -61,8 +61,7 @@ class Both:
             except (OSError, EOFError, zlib.error):
                 problems.append(name)
         conclusion = self._engine.conclude(logs)
-        text = json.dumps(conclusion.answer, indent=2, ensure_ascii=False) + "\n"
-        return Answer(text, [asdict(shown) for shown in conclusion.context], problems)
+        return Answer(to_json(conclusion.answer), [asdict(shown) for shown in conclusion.context], problems)
 
     def javascript(self, log: Log, chunk: int = CHUNKS[0]) -> Answer:
         inputs = [[name, base64.b64encode(content).decode()] for name, content in log]

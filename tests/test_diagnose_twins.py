@@ -51,7 +51,8 @@ def test_names_and_texts_that_json_escapes(both: Both) -> None:
     log: Log = [(name, 'ValueError: "\\" \x7f \u2028 \u0085 é 😀 </script>\n'.encode())]
     answer = both.python(log)
     assert answer == both.javascript(log)
-    assert "\u2028" in answer.json
+    assert "\\u2028" in answer.json
+    assert "\x7f" not in answer.json
     assert '\\u0001 \\t.log"' in answer.json
 
 

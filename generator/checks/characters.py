@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ..catalogue import Catalogue
 from ..content import LoadedEntry, Positions
 from ..finding import Finding
+from ..hidden import HIDDEN
 from ..model import Part
-from ..yaml_document import HIDDEN
 from .report import finding_within
 from .sections import hub_sections, line_sections, taxonomy_sections
 from .texts import texts

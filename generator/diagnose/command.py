@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from ..finding import printable
 from .engine import Conclusion, Engine, Logs
 from .read import Source, sources_of
+from .report import to_json
 from .text import Words, markdown, terminal
 
 Format = Literal["text", "json", "markdown"]
@@ -19,7 +20,7 @@ def diagnose(
 ) -> tuple[str, int]:
     """What to print, and the exit code: 0 for clean, 1 for a failure, 2 where an input couldn't be read.
 
-    Of each input that can't be read ``complain`` gets one line; the rest is diagnosed.
+    Of each input that can't be read ``complain`` gets one line, in which a terminal finds nothing to obey; the rest is diagnosed.
     """
     engine = Engine(bundle)
     logs = Logs()
@@ -28,7 +29,7 @@ def diagnose(
         problem = source if isinstance(source, str) else _read(engine, logs, source)
         if problem:
             unreadable += 1
-            complain(problem)
+            complain(printable(problem))
     if not logs.inputs:
         return "", 2
     conclusion = engine.conclude(logs)
@@ -39,7 +40,7 @@ def diagnose(
 def printed(conclusion: Conclusion, bundle: Mapping[str, Any], fmt: Format) -> str:
     """The conclusion in one of the formats, with a line end."""
     if fmt == "json":
-        return json.dumps(conclusion.answer, indent=2, ensure_ascii=False) + "\n"
+        return to_json(conclusion.answer)
     titles = {slug: entry["title"] for slug, entry in bundle["entries"].items()}
     words = Words(conclusion.why, titles)
     write = markdown if fmt == "markdown" else terminal

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from ..hidden import HIDDEN
+
 WIDTH = 80
 MOST_COLLATERAL = 8
 MOST_CANDIDATES = 5
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_UNSAFE = re.compile(f"[{HIDDEN}\t\n\r\ud800-\udfff]")
 
 _WORDS: dict[str, Any] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
 """What the codes of an answer are called; the page reads the same file."""

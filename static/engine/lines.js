@@ -2,6 +2,7 @@
 
 import { clean } from "./diagnose/clean.js";
 import { Source } from "./diagnose/read.js";
+import { HIDDEN } from "./hidden.js";
 
 /** @typedef {import("./diagnose/read.js").Item} Item */
 /** @typedef {import("./diagnose/read.js").Bytes} Bytes */
@@ -11,8 +12,7 @@ import { Source } from "./diagnose/read.js";
 const LONGEST_LINE = 16 * 1024;
 const MOST_PARTS = 6;
 const LINE_FEED = 10;
-/** What turns the direction of a text or can't be seen. */
-const HIDDEN = /[\u0080-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g;
+const UNSEEN = new RegExp(`[${HIDDEN}]`, "gu");
 
 /**
  * The lines `first` to `last` (from 1), as far as they are there. A line that a progress bar drew over gives several rows
@@ -90,7 +90,7 @@ function rowsOf(number, line) {
   const rows = [];
   let at = 0;
   for (const length of parts) {
-    if (length > 0) rows.push({ number, text: clean(line.subarray(at, at + length)).replace(HIDDEN, "") });
+    if (length > 0) rows.push({ number, text: clean(line.subarray(at, at + length)).replace(UNSEEN, "") });
     at += length + 1;
   }
   return rows.length > 0 ? rows.slice(-MOST_PARTS) : [{ number, text: "" }];

@@ -1,17 +1,20 @@
-// Elements made of text and nodes, never of markup.
+// Elements made of text and nodes, never of markup, and of no character that hides or reorders others.
 
 import { ranksText } from "../engine/diagnose/text.js";
+import { HIDDEN } from "../engine/hidden.js";
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
 const SVG = "http://www.w3.org/2000/svg";
+const UNSEEN = new RegExp(`[${HIDDEN}]`, "gu");
 
 /** @param {Element} made @param {Record<string, string | null>} attributes @param {Child[]} children */
 function filled(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null) made.setAttribute(name, value);
   }
-  made.append(.../** @type {(Node | string)[]} */ (children.filter((child) => child || child === "")));
+  const shown = /** @type {(Node | string)[]} */ (children.filter((child) => child || child === ""));
+  made.append(...shown.map((child) => (typeof child === "string" ? child.replace(UNSEEN, " ") : child)));
 }
 
 /**

@@ -1,5 +1,6 @@
 // One swim-lane per rank: what its lines are, in their order; equal lanes are folded into a band.
 
+import { safe } from "../engine/diagnose/text.js";
 import { counted, element, ranksBrief, shape } from "./dom.js";
 
 /** @typedef {import("../engine/diagnose/text.js").Names} Names */
@@ -244,7 +245,7 @@ function place(column, columns) {
 function button({ role, count, first, column }, columns, who, names, openLine) {
   const line = first.line > 0 ? `, ${role === ABSENT ? "its last line is" : "line"} ${first.line}` : "";
   const label = `${who}: ${names.roles[role]}${line}${count > 1 ? `, ${count} lines` : ""}`;
-  const made = element("button", { class: "lane-mark", type: "button", "aria-label": label, title: `${label}\n${first.text.slice(0, 200)}` }, sign(role), first.line > 0 && element("span", { class: "lane-line" }, String(first.line)));
+  const made = element("button", { class: "lane-mark", type: "button", "aria-label": label, title: `${label}\n${safe(first.text).slice(0, 200)}` }, sign(role), first.line > 0 && element("span", { class: "lane-line" }, String(first.line)));
   made.style.insetInlineStart = place(column, columns);
   if (first.line > 0) made.addEventListener("click", () => openLine(first.file, first.line));
   else made.disabled = true;

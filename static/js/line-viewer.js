@@ -1,5 +1,6 @@
 // The lines of a log around one of them, in a dialog, read again from where they lie.
 
+import { safe } from "../engine/diagnose/text.js";
 import { linesOf } from "../engine/lines.js";
 import { element } from "./dom.js";
 
@@ -42,7 +43,7 @@ export class LineViewer {
   /** Opens the dialog at a line. @param {string} file @param {number} line */
   open(file, line) {
     [this.file, this.line] = [file, line];
-    this.title.replaceChildren(file, element("span", { class: "note" }, ` line ${line}`));
+    this.title.replaceChildren(safe(file), element("span", { class: "note" }, ` line ${line}`));
     this.rows.replaceChildren();
     if (!this.dialog.open) this.dialog.showModal();
     return this.show(line - AROUND, line + AROUND);

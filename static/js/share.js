@@ -1,5 +1,6 @@
 // The answer to take along, as Markdown or JSON, with names, hosts, addresses and tokens replaced first.
 
+import { toJson } from "../engine/diagnose/report.js";
 import { markdown } from "../engine/diagnose/text.js";
 import { KINDS, countsOf, redactedJson, redactionsOf, redactor } from "../engine/redact.js";
 import { counted, element } from "./dom.js";
@@ -35,7 +36,7 @@ export function shareOf(told, words) {
   const apply = (/** @type {Redaction[]} */ active) => {
     const [answer, context] = redactedJson([told.answer, told.context], redactor(active));
     copyMarkdown.dataset.copy = markdown(answer, context, words);
-    copyJson.dataset.copy = JSON.stringify(answer, null, 2);
+    copyJson.dataset.copy = toJson(answer).trimEnd();
     preview.textContent = copyMarkdown.dataset.copy;
   };
   apply(redactions);

@@ -1,5 +1,6 @@
 /** The verdict → the answer of schema 1, the same bytes from both engines. Twin of generator/diagnose/report.py. */
 
+import { HIDDEN } from "../hidden.js";
 import { compare, head } from "./characters.js";
 import { familyOf } from "./normal.js";
 
@@ -44,9 +45,17 @@ const MOST_CANDIDATES = 10;
 export const OF_OTHERS = ["witness", "peer", "supervisor", "teardown", "confirmation", "death"];
 export const OF_ERRORS = ["cause", "local", "ambiguous", "wrapper", "weak", "cut", "numeric", "plain"];
 
-/** The answer as it is printed, with a line end. @param {Answer} answer */
+const ESCAPED = new RegExp(`[${HIDDEN}]`, "gu");
+
+/** The answer as it is printed, with a line end; escaped is what a terminal would obey or not show. @param {Answer} answer */
 export function toJson(answer) {
-  return `${JSON.stringify(answer, null, 2)}\n`;
+  return `${JSON.stringify(answer, null, 2).replace(ESCAPED, escaped)}\n`;
+}
+
+/** @param {string} character */
+function escaped(character) {
+  const units = [...Array(character.length).keys()].map((i) => character.charCodeAt(i));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
 /** Puts a verdict into the answer's shape. */

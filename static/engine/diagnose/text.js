@@ -3,6 +3,8 @@
  * What codes are called stands in words.json, which both read.
  */
 
+import { HIDDEN } from "../hidden.js";
+
 /** @typedef {{file: string, line: number, text: string}} Place */
 /** @typedef {[string, Record<string, string | number>]} Why */
 /**
@@ -29,7 +31,7 @@
 export const MOST_COLLATERAL = 8;
 export const MOST_CANDIDATES = 5;
 const SHOWN_OF_COLLATERAL = 120;
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const UNSAFE = new RegExp(`[${HIDDEN}\\t\\n\\r\\ud800-\\udfff]`, "gu");
 
 /** Without what a terminal would obey or hide. @param {string} text */
 export function safe(text) {
