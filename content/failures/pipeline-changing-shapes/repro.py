@@ -8,7 +8,7 @@ deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
 
     python repro.py fail     8 samples, then 4: Expected input batch_size (8) to match target batch_size (4)
     python repro.py loss     the same with a loss that ignores labels: the first stage fails instead, in backward
-    python repro.py longer   4 samples, then 8: gloo refuses; NCCL has no such check
+    python repro.py longer   4 samples, then 8: gloo refuses the longer message, and the receiver aborts
     python repro.py eval     8 samples, then 4 in eval_batch, a loss without labels: no error, another number
     python repro.py labels   the same words without a pipeline fault: labels shorter than their own inputs
     python repro.py between  repaired: sizes differ only between steps, and reset_activation_shape() is called
