@@ -5,7 +5,7 @@
 """Import a DeepSpeed whose autotuner asks numpy for BUFSIZE, with numpy 2; then a release that does not.
 
 Written for deepspeed 0.8.2, numpy 2.4.6 (any 2.x), torch 2.13.0, Python 3.11; needs no GPU. Two ranks.
-0.8.2 is taken since later releases up to 0.14.3 stop at another import with this torch.
+0.8.2 is taken since 0.10.1 to 0.14.3 stop at another import with this torch.
 
     python repro.py fail   import deepspeed 0.8.2: cannot import name 'BUFSIZE' from 'numpy'
     python repro.py own    numpy.BUFSIZE in a script of one's own: module 'numpy' has no attribute 'BUFSIZE'
