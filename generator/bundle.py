@@ -131,15 +131,18 @@ Bundle = Mapping[str, Any]
 """A bundle as JSON has it, of BundleShape; readers of a file need no models."""
 
 
-def bundle(catalogue: Catalogue) -> dict[str, Any]:
-    """The bundle of the entries that aren't withdrawn. Raises TemplateError for content that wasn't checked."""
+def bundle(catalogue: Catalogue, searched: bool = True) -> dict[str, Any]:
+    """The bundle of the entries that aren't withdrawn. Raises TemplateError for content that wasn't checked.
+
+    The engine that diagnoses needs no words: without them, where no text is ``searched``, it is made sooner.
+    """
     loaded = sorted(catalogue.current, key=lambda loaded: loaded.slug)
     content = {
         "schema": SCHEMA,
         "signatures": [_signature(one.slug, item) for one in loaded for item in one.entry.signatures],
         "lines": [_line(line) for line in sorted(catalogue.content.lines, key=lambda line: line.id)],
         "entries": {one.slug: _entry(one) for one in loaded},
-        "words": _words(loaded, catalogue),
+        "words": _words(loaded if searched else [], catalogue),
     }
     version = hashlib.sha256(to_bytes(content)).hexdigest()[:16]
     return BundleShape.model_validate({**content, "version": version}).model_dump(mode="json")

@@ -23,10 +23,12 @@ import typer
 from . import __version__
 from .content import Content, LoadedEntry
 from .finding import Finding, Format, format_findings, printable, shown
+from .hidden import to_json
 from .validate import did_you_mean
 
 if TYPE_CHECKING:
     from .from_log import Beginning
+    from .redact import Redaction
 
 ROOT = Path(__file__).parents[1]
 MAX_TEXT_BYTES = 1_000_000
@@ -209,13 +211,19 @@ def check_command(
 
     folder = content_folder(content)
     prefixes = [_target_prefix(folder, target) for target in targets or []]
-    loaded, findings = examine(folder)
-    slugs = {entry.slug for entry in loaded.entries if _is_under(entry.positions.path, prefixes)}
+
+    def asked(entry: LoadedEntry) -> bool:
+        return not prefixes or _is_under(entry.positions.path, prefixes)
+
+    loaded, findings = examine(folder, asked)
+    slugs = {entry.slug for entry in loaded.entries if asked(entry)}
     findings = sorted([*findings, *examine_logs(loaded, slugs if prefixes else None)])
     wanted = [finding for finding in findings if not prefixes or _is_under(finding.path, prefixes)]
     typer.echo(format_findings(wanted, fmt), nl=False)
     if not quiet:
-        typer.echo(f"{len(loaded.entries)} entries: {_summary(wanted)}", err=True)
+        total = len(loaded.entries) + len(loaded.broken)
+        read = f"{len(slugs)} of {total}" if prefixes else str(total)
+        typer.echo(f"{read} entries: {_summary(wanted)}", err=True)
     return 1 if any(strict or finding.severity == "error" for finding in wanted) else 0
 
 
@@ -250,6 +258,7 @@ def new_command(
         return _say_what_lacks(folder, slug, path, quiet)
     _require_free_slug(slug, loaded)
     begun = _beginning(from_log, content, quiet) if from_log else None
+    title, message = (_without_names(text, quiet) for text in (title, message))
     if begun is not None:
         message = message or begun.message
         title = title or begun.message
@@ -257,7 +266,7 @@ def new_command(
     if sys.stdin is not None and sys.stdin.isatty() and not quiet:
         title = title or _asked("How do people call the failure?")
         system = system or _asked_for_one(systems, "Which system prints it (deepspeed, pytorch, ...)?")
-        message = message or _asked("The message, one line")
+        message = message or _without_names(_asked("The message, one line"), quiet)
     if system and system not in systems:
         raise Problem(_unknown_system(system, systems))
     families, phases = [item.id for item in loaded.families], [item.id for item in loaded.phases]
@@ -287,7 +296,7 @@ def _say_what_lacks(folder: Path, slug: str, path: Path, quiet: bool) -> int:
             if log.is_file() and not log.stat().st_size
             else ""
         )
-        then = f"Then: build.py check {slug}, and build.py serve to see it.\n"
+        then = f"Then: python build.py check {slug}, and python build.py serve to see it.\n"
         typer.echo("What only you can say:\n" + format_findings(missing) + empty + then, err=True, nl=False)
     return 0
 
@@ -304,12 +313,25 @@ def _beginning(log: str, content: Path | None, quiet: bool) -> Beginning:
         typer.echo(f"{begun.explained_by} has this message already; is its cause yours?", err=True)
     if not quiet:
         for redaction, count in begun.redactions:
-            times = "once" if count == 1 else f"{count} times"
-            typer.echo(
-                f"replaced {redaction.kind} {shown(redaction.found)} by {redaction.shown}, {times}", err=True
-            )
+            _say_replaced(redaction, count)
         typer.echo("Look the log through for what else tells of you, before you send it.", err=True)
     return begun
+
+
+def _without_names(text: str, quiet: bool) -> str:
+    """The text as an entry may hold it: without keys, and names of people and machines."""
+    from .redact import redacted, redactions_of
+
+    redactions = redactions_of([text])
+    if not quiet:
+        for redaction in redactions:
+            _say_replaced(redaction, text.count(redaction.found))
+    return redacted(text, redactions)
+
+
+def _say_replaced(redaction: Redaction, count: int) -> None:
+    times = "once" if count == 1 else f"{count} times"
+    typer.echo(f"replaced {redaction.kind} {shown(redaction.found)} by {redaction.shown}, {times}", err=True)
 
 
 def _require_free_slug(slug: str, content: Content) -> None:
@@ -359,7 +381,7 @@ def find_command(
         text = sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
     found = Finder(_bundle(content)).find(text, number)
     if as_json:
-        typer.echo(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
+        typer.echo(to_json([one.to_json() for one in found]))
         return 0
     for one in found:
         typer.echo(f"{one.score:4}  {one.entry}\n      {printable(one.title)}")
@@ -471,7 +493,7 @@ def repro_command(
             if captured and (changed := reproduce.capture(outcome, loaded, folder / "failures")):
                 say(f"{loaded.slug}: {changed}")
     typer.echo(
-        json.dumps(report.as_json(outcomes), indent=2, ensure_ascii=False)
+        to_json(report.as_json(outcomes))
         if as_json
         else report.counts(outcomes)
     )
@@ -553,7 +575,7 @@ def coverage_command(
         hint = did_you_mean(missing, counted.areas) or "one of: " + ", ".join(counted.areas)
         raise Problem(f"no area is named '{missing}' ({hint})")
     if as_json:
-        typer.echo(json.dumps(counted.to_json(missing), indent=2, ensure_ascii=False))
+        typer.echo(to_json(counted.to_json(missing)))
     else:
         typer.echo(counted.to_text(missing), nl=False)
     return 0

@@ -164,9 +164,9 @@ class _Finder:
         """Add the hosts' names without their domains, where these stand alone and look like a machine's."""
         for name in self._of("host"):
             label = name.partition(".")[0]
-            if label != name and re.search("[0-9-]", label) and _is_host(label):
-                if re.search(rf"(?<![\w.-]){re.escape(label)}(?![\w.-])", text, re.ASCII):
-                    self.add("host", label)
+            telling = label != name and re.search("[0-9-]", label) and _is_host(label)
+            if telling and re.search(rf"(?<![\w.-]){re.escape(label)}(?![\w.-])", text, re.ASCII):
+                self.add("host", label)
 
     def redactions(self) -> list[Redaction]:
         """One for each found text. A host has one name in its place, with its domain or without."""

@@ -1,8 +1,9 @@
 """The site in memory, served on this machine alone; a change in content, templates or static rebuilds it.
 
-While there are errors, the last good site stays, with the findings laid over it. What only this server adds
-to a page (a script that waits for changes, the findings) comes from its own files, so the site's policy
-holds here as it does for readers.
+The findings are laid over every page, each with a link to its line. An entry with errors shows as far as it can
+be drawn; where that isn't possible, the last good site stays, or at the start the site without that entry. What
+only this server adds to a page (a script that waits for changes, the findings) comes from its own files, so the
+site's policy holds here as it does for readers.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import quote
 
 import jinja2
 import uvicorn
@@ -28,6 +30,8 @@ from watchfiles import awatch
 from . import search_index
 from .build import ROOT, forbids, site_files
 from .checks import examine
+from .content import Content
+from .finding import Finding
 from .write import SiteError, arrange
 
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; base-uri 'none'"
@@ -44,11 +48,21 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Problem:
+    """What is wrong, in a line, and the address of the place that it is at."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
 class Snapshot:
-    """One build: its files, or None and the problems that forbid it."""
+    """One build: its files, or None where it couldn't be made, and what would forbid it."""
 
     files: Mapping[str, bytes] | None
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    whole: bool = True
+    """Whether every entry is in it."""
 
 
 def serve(options: Options, say: Callable[[str], None]) -> None:
@@ -59,18 +73,36 @@ def serve(options: Options, say: Callable[[str], None]) -> None:
 
 
 def make(options: Options) -> Snapshot:
-    """Build in memory, without the full-text index."""
+    """Build in memory, without the full-text index, as much as can be built."""
     content, findings = examine(options.content)
-    if forbids(findings, strict=False):
-        return Snapshot(None, tuple(str(finding) for finding in findings))
+    if not forbids(findings, strict=False):
+        files, why = _files(content, options.root)
+        return Snapshot(files, why)
+    problems = tuple(Problem(str(finding), _link(finding)) for finding in findings)
+    files, _ = _files(content, options.root)
+    if files is not None:
+        return Snapshot(files, problems, whole=not content.broken)
+    wrong = {finding.path for finding in findings if finding.severity == "error"}
+    right = tuple(loaded for loaded in content.entries if loaded.positions.path not in wrong)
+    files, _ = _files(replace(content, entries=right), options.root)
+    return Snapshot(files, problems, whole=False)
+
+
+def _files(content: Content, root: Path) -> tuple[Mapping[str, bytes] | None, tuple[Problem, ...]]:
+    """The site's files, or None and why they can't be made."""
     try:
-        return Snapshot(arrange(site_files(content, options.root)))
+        return arrange(site_files(content, root)), ()
     except jinja2.TemplateError as error:
         place = f"{error.filename}:{error.lineno}: " if isinstance(error, jinja2.TemplateSyntaxError) else ""
-        return Snapshot(None, (f"{place}template: {error.message}",))
+        return None, (Problem(f"{place}template: {error.message}"),)
     except Exception as error:
-        # A template that is being edited may raise anything; the server outlives it and shows it.
-        return Snapshot(None, (f"{type(error).__name__}: {error}",))
+        # A template that is being edited, or an entry with errors, may raise anything; the server outlives it.
+        return None, (Problem(f"{type(error).__name__}: {error}"),)
+
+
+def _link(finding: Finding) -> str:
+    """Where this server shows the place of a finding."""
+    return f"/_serve/source/{quote(finding.path)}?line={finding.line}#line-{finding.line}"
 
 
 @dataclass
@@ -79,15 +111,21 @@ class Site:
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     index: Mapping[str, bytes] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    state: str = "there is no good site yet"
+    """What is shown under the problems."""
+    told: tuple[Problem, ...] = ()
     version: int = field(default_factory=time.time_ns)
     closing: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def take(self, snapshot: Snapshot) -> None:
-        """Serve the snapshot, or the former site under its problems, and let every open page reload."""
-        self.files = self.files if snapshot.files is None else snapshot.files
+        """Serve the snapshot, or a better former site under its problems, and let every open page reload."""
+        if snapshot.files is not None and (snapshot.whole or not self.files):
+            self.files = snapshot.files
+            self.state = "shown as it is" if snapshot.whole else "this is the site without it"
+        elif self.files:
+            self.state = "this is the last good site"
         self.problems = snapshot.problems
         self.version += 1
         self.wake()
@@ -101,7 +139,9 @@ async def _serve(options: Options, listener: socket.socket, say: Callable[[str],
     site = Site()
     site.take(await asyncio.to_thread(make, options))
     _tell(site, say)
-    config = uvicorn.Config(application(site), log_level="warning", access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        application(site, options.content), log_level="warning", access_log=False, lifespan="off"
+    )
     server = _Server(config, site, lambda: say(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
     background = [
         asyncio.create_task(_watch(options, site, say)),
@@ -148,8 +188,8 @@ async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> No
 def _tell(site: Site, say: Callable[[str], None]) -> None:
     """Print the problems, once each time they change."""
     if site.problems != site.told:
-        for problem in site.problems or ("no errors any more",):
-            say(problem)
+        for problem in site.problems or (Problem("no errors any more"),):
+            say(problem.text)
     site.told = site.problems
 
 
@@ -180,8 +220,8 @@ def _index(files: Mapping[str, bytes]) -> dict[str, bytes]:
         return {path: file.read_bytes() for path, file in made.items() if path not in files}
 
 
-def application(site: Site) -> Starlette:
-    """The web application that serves ``site`` as it is at each request."""
+def application(site: Site, content: Path) -> Starlette:
+    """The web application that serves ``site`` as it is at each request, and the lines of the content's files."""
 
     async def events(request: Request) -> Response:
         return StreamingResponse(
@@ -191,9 +231,14 @@ def application(site: Site) -> Starlette:
     async def file(request: Request) -> Response:
         return _answer(site, request.path_params["path"])
 
+    async def source(request: Request) -> Response:
+        line = request.query_params.get("line", "")
+        return _source(site, content, request.path_params["path"], int(line) if line.isdecimal() else 0)
+
     return Starlette(
         routes=[
             Route("/_serve/events", events),
+            Route("/_serve/source/{path:path}", source),
             Route("/{path:path}", file),
         ]
     )
@@ -224,25 +269,54 @@ def _answer(site: Site, path: str) -> Response:
     return _page(site, "404.html", site.files.get("404.html", _NO_PAGE), status=404)
 
 
+def _source(site: Site, content: Path, path: str, line: int) -> Response:
+    """A text file of the content with its lines numbered, and a link that opens it in an editor."""
+    root = content.resolve()
+    try:
+        file = (root.parent / path).resolve()
+        if not file.is_relative_to(root):
+            return _page(site, "404.html", _NO_PAGE, status=404)
+        lines = file.read_bytes().decode("utf-8", "replace").split("\n")
+    except (OSError, ValueError):
+        return _page(site, "404.html", _NO_PAGE, status=404)
+    rows = "".join(
+        f'<li id="line-{number}"{" class=at" if number == line else ""}>{html.escape(text)}</li>'
+        for number, text in enumerate(lines, 1)
+    )
+    name = html.escape(path)
+    editor = f"vscode://file{quote(str(file))}:{line or 1}"
+    return _page(
+        site,
+        "source.html",
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+        '<link rel="stylesheet" href="/_serve/findings.css"></head><body class="serve-source">'
+        f'<h1>{name}</h1><p><a href="{html.escape(editor)}">Open it in VS Code</a></p><ol>{rows}</ol></body></html>'.encode(),
+    )
+
+
 def _page(site: Site, name: str, data: bytes, status: int = 200) -> Response:
     """An HTML page with what this server adds to it."""
-    state = "this is the last good site" if site.files else "there is no good site yet"
     script = f'<script src="/_serve/reload.js" data-version="{site.version}"></script>'
-    added = f"{_findings(site.problems, state)}{script}".encode()
+    added = f"{_findings(site.problems, site.state)}{script}".encode()
     before, end, after = data.rpartition(b"</body>")
     whole = before + added + end + after if end else data + added
     return _response(name, whole, status)
 
 
-def _findings(problems: tuple[str, ...], state: str) -> str:
+def _findings(problems: tuple[Problem, ...], state: str) -> str:
     if not problems:
         return ""
-    items = "".join(f"<li>{html.escape(problem)}</li>" for problem in problems)
+    items = "".join(f"<li>{_item(problem)}</li>" for problem in problems)
     count = f"{len(problems)} finding{'s' if len(problems) > 1 else ''}"
     return (
         '<link rel="stylesheet" href="/_serve/findings.css">'
         f'<details class="serve-findings" open><summary>{count}; {state}</summary><ul>{items}</ul></details>'
     )
+
+
+def _item(problem: Problem) -> str:
+    text = html.escape(problem.text)
+    return f'<a href="{html.escape(problem.link)}">{text}</a>' if problem.link else text
 
 
 def _response(name: str, data: bytes, status: int = 200) -> Response:
@@ -287,7 +361,13 @@ addEventListener("pagehide", () => events.close());
   padding: 1rem 1.25rem; background: #2b0b0e; color: #ffe9e9; font: 14px/1.5 ui-monospace, monospace;
 }
 .serve-findings summary { font-weight: bold; cursor: pointer; }
+.serve-findings a { color: inherit; }
 .serve-findings li { margin-block-start: 0.5rem; overflow-wrap: anywhere; white-space: pre-wrap; }
+.serve-source { margin: 1rem 1rem 50vh; font: 14px/1.6 ui-monospace, monospace; }
+.serve-source h1 { font-size: 1rem; }
+.serve-source ol { padding-inline-start: 4em; }
+.serve-source li { white-space: pre-wrap; overflow-wrap: anywhere; scroll-margin-block-start: 30vh; }
+.serve-source li.at { background: #ffd9d9; color: #2b0b0e; }
 @media print { .serve-findings { display: none; } }
 """,
 }

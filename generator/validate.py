@@ -64,7 +64,7 @@ def keys_of(kind: type[BaseModel]) -> list[str]:
 
 def _finding(kind: Any, document: Document, detail: ErrorDetails) -> Finding:
     where: FieldPath = detail["loc"]
-    code, message, hint = _in_words(kind, where, detail)
+    code, message, hint = _in_words(kind, where, detail, _keys_at(document.value, where[:-1]))
     place = document.positions.of(where)
     if code == "unknown-key":
         place = document.keys.get(where, place)
@@ -73,14 +73,23 @@ def _finding(kind: Any, document: Document, detail: ErrorDetails) -> Finding:
     return Finding(document.positions.path, *place, code, "error", message, hint)
 
 
-def _in_words(kind: Any, where: FieldPath, detail: ErrorDetails) -> tuple[str, str, str]:
-    """Code, message and hint for one of pydantic's errors."""
+def _keys_at(value: Any, where: FieldPath) -> frozenset[str]:
+    """The keys of the mapping at a place of the document."""
+    for part in where:
+        value = value[part]
+    return frozenset(value) if isinstance(value, dict) else frozenset()
+
+
+def _in_words(
+    kind: Any, where: FieldPath, detail: ErrorDetails, given_keys: frozenset[str]
+) -> tuple[str, str, str]:
+    """Code, message and hint for one of pydantic's errors, in a mapping that has these keys."""
     error, context, given = detail["type"], detail.get("ctx", {}), detail["input"]
     name = field_name(where)
     if error == "missing":
         return "missing-key", f"the key '{where[-1]}' is missing from {field_name(where[:-1])}", ""
     if error == "extra_forbidden":
-        return _unknown_key(kind, where)
+        return _unknown_key(kind, where, given_keys)
     if given is None:
         return (
             "no-value",
@@ -131,11 +140,12 @@ def _kind_of(given: Any) -> str:
     return "a list" if isinstance(given, list) else f"the text {shown(str(given))}"
 
 
-def _unknown_key(kind: Any, where: FieldPath) -> tuple[str, str, str]:
+def _unknown_key(kind: Any, where: FieldPath, given: frozenset[str]) -> tuple[str, str, str]:
     key = str(where[-1])
     parent = model_at(kind, where[:-1])
     allowed = keys_of(parent) if parent else []
-    hint = did_you_mean(key, allowed) or "allowed here: " + ", ".join(allowed)
+    free = [name for name in allowed if name not in given]
+    hint = did_you_mean(key, free) or ("allowed here: " + ", ".join(free or allowed))
     return "unknown-key", f"unknown key {shown(key)} in {field_name(where[:-1])}", hint
 
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, expect
 
 from generator.build import site_files
 from generator.checks import examine
-from generator.serve import Options, Site, Snapshot, _answer, _index, make
+from generator.serve import Options, Problem, Site, Snapshot, _answer, _index, make
 from generator.write import arrange
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +81,14 @@ def test_a_change_shows_in_an_open_page(content: Path, browser: Browser) -> None
         findings.wait_for()
         assert "no family is named 'lunch'" in findings.inner_text()
         assert page.title().startswith("The port is taken")
+        findings.get_by_role("link", name=re.compile("lunch")).click()
+        marked = page.locator("li.at")
+        assert marked.inner_text() == "family: lunch"
+        assert page.get_by_role("link", name="Open it in VS Code").get_attribute("href") == (
+            f"vscode://file{content}/{ENTRY}:{marked.get_attribute('id').removeprefix('line-')}"  # type: ignore[union-attr]
+        )
+        page.go_back()
+        findings.wait_for()
         # The style of the findings came through the site's policy.
         assert findings.evaluate("element => getComputedStyle(element).position") == "fixed"
 
@@ -103,24 +111,46 @@ def test_what_is_served_and_how(content: Path) -> None:
         assert get(f"{address}failures/port-taken").url == f"{address}failures/port-taken/"
         assert get(f"{address}css/site.css").headers["Content-Type"] == "text/css; charset=utf-8"
         assert get(f"{address}api/v1/signatures.json").status == 200
+        assert (
+            "title: Address already" in get(f"{address}_serve/source/content/{ENTRY}?line=2").read().decode()
+        )
+        assert get(f"{address}_serve/source/content/../../etc/hostname").status == 404
+        assert get(f"{address}_serve/source/content/%2e%2e/%2e%2e/etc/hostname").status == 404
         for path in ("nope", "nope/", "../README.md", "%2e%2e/README.md", "failures/%00", "_serve/nope"):
             assert get(address + path).status == 404
 
 
-def test_errors_in_the_first_build_are_a_page(content: Path) -> None:
-    edit(content, "family: launch", "family: lunch")
+@pytest.mark.parametrize(
+    ("old", "new", "state"),
+    [
+        ("family: launch", "family: lunch", "this is the site without it"),
+        ("title: Address", "titel: Address", "this is the site without it"),
+        ("grade: inferred", "grade: source", "shown as it is"),
+    ],
+)
+def test_an_entry_with_errors_hides_no_other(content: Path, old: str, new: str, state: str) -> None:
+    edit(content, old, new)
     with serving(content) as (_, address):
-        answer = get(address)
-        assert answer.status == 500
+        answer = get(f"{address}failures/disk-full/")
+        assert answer.status == 200
         text = answer.read().decode()
-        assert "no family is named &#x27;lunch&#x27;" in text
-        assert "there is no good site yet" in text
+        assert re.search(f"[12] findings?; {state}", text)
+        assert ENTRY in text
+        assert get(f"{address}failures/port-taken/").status == (200 if state == "shown as it is" else 404)
         # Once it is right, the waiting page is told.
         seen = text.partition('data-version="')[2].partition('"')[0]
         with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=30) as events:
-            edit(content, "family: lunch", "family: launch")
+            edit(content, new, old)
             assert events.readline() == b"data: changed\n"
-        assert get(address).status == 200
+        assert b"serve-findings" not in get(f"{address}failures/port-taken/").read()
+
+
+def test_no_site_at_all_is_a_page(content: Path) -> None:
+    (content / "taxonomy/phases.yaml").unlink()
+    with serving(content) as (_, address):
+        answer = get(address)
+        assert answer.status == 500
+        assert "there is no good site yet" in answer.read().decode()
 
 
 def test_a_taken_port_is_one_line(content: Path) -> None:
@@ -158,7 +188,7 @@ def test_the_last_good_site_stays_under_problems() -> None:
     site = Site()
     site.take(Snapshot({"index.html": b"<body>good</body>"}))
     version = site.version
-    site.take(Snapshot(None, ("a <b> problem",)))
+    site.take(Snapshot(None, (Problem("a <b> problem"),)))
     body = bytes(_answer(site, "").body)
     assert b"good" in body
     assert b"a &lt;b&gt; problem" in body
@@ -173,4 +203,4 @@ def test_a_broken_template_is_a_problem(
     monkeypatch.setattr("generator.render.ROOT", tmp_path)
     snapshot = make(Options(content=content))
     assert snapshot.files is None
-    assert "home.html:1: template: " in snapshot.problems[0]
+    assert "home.html:1: template: " in snapshot.problems[0].text

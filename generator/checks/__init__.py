@@ -28,6 +28,7 @@ from . import (
     logs,
     markup,
     names,
+    private,
     references,
     reproductions,
     sentences,
@@ -46,6 +47,7 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     dates.check,
     completeness.check,
     files.check,
+    private.check,
     signatures.check,
     markup.check,
     snippets.check,
@@ -64,7 +66,6 @@ FINISHERS: tuple[Callable[[Catalogue], Iterator[Finding]], ...] = (
     markup.finish,
     characters.finish,
     hubs.finish,
-    sentences.finish,
     evidence.finish,
 )
 _EXPLAINED = (
@@ -79,6 +80,7 @@ _EXPLAINED = (
     dates,
     completeness,
     files,
+    private,
     signatures,
     markup,
     snippets,
@@ -96,10 +98,15 @@ CODES: Mapping[str, Explanation] = {
 """Every code that ``load`` or a check emits, and what it means."""
 
 
-def examine(folder: Path) -> tuple[Content, list[Finding]]:
-    """The content of a folder as far as it loads, and all that is wrong with it, sorted."""
+def examine(
+    folder: Path, wanted: Callable[[LoadedEntry], bool] = lambda loaded: True
+) -> tuple[Content, list[Finding]]:
+    """The content of a folder as far as it loads, and all that is wrong with it, sorted.
+
+    Of entries that aren't ``wanted`` only what doesn't load, or what they have in common with others.
+    """
     content, findings = load.load(folder)
-    return content, sorted([*findings, *run_checks(content)])
+    return content, sorted([*findings, *run_checks(content, wanted)])
 
 
 def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
@@ -113,9 +120,13 @@ def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list
         return []
 
 
-def run_checks(content: Content) -> list[Finding]:
+def run_checks(
+    content: Content, wanted: Callable[[LoadedEntry], bool] = lambda loaded: True
+) -> list[Finding]:
     """All that the checks find in what loaded, sorted."""
     catalogue = Catalogue(content)
-    found = [f for check in CHECKS for loaded in content.entries for f in check(loaded, catalogue)]
+    entries = [loaded for loaded in content.entries if wanted(loaded)]
+    found = [f for check in CHECKS for loaded in entries for f in check(loaded, catalogue)]
     found += [f for finish in FINISHERS for f in finish(catalogue)]
+    found += sentences.finish(catalogue, wanted)
     return sorted(found)

@@ -12,8 +12,8 @@ from .report import finding
 
 CODES: Mapping[str, Explanation] = {
     "incomplete": Explanation(
-        "A short entry has a log that must be diagnosed as it. A complete one has all parts: mechanism, observe, "
-        "symptoms, affected, prevention, examples, faq, executive, evidence for each cause that isn't inferred, "
+        "An entry has a log that must be diagnosed as it, and evidence for each cause that isn't inferred. A complete one has all parts: mechanism, observe, "
+        "symptoms, affected, prevention, examples, faq, executive, "
         "a source for each signature, and a log that must not be diagnosed as it. See DESIGN.md, section 4.",
         "status: complete",
         "status: short",
@@ -34,6 +34,11 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     if not any(log.says == "initiating" for log in entry.logs):
         message = f"a {entry.status} entry needs a log with 'says: initiating'"
         yield finding(positions, ("logs",), "incomplete", message)
+    for i, cause in enumerate(entry.causes):
+        if cause.grade != "inferred" and not cause.evidence:
+            message = f"the cause {shown(cause.id)} is graded '{cause.grade}' without evidence"
+            hint = "name references, or grade it 'inferred'"
+            yield finding(positions, ("causes", i, "grade"), "incomplete", message, hint)
     if entry.status == "complete":
         yield from _complete(loaded)
 
@@ -44,11 +49,6 @@ def _complete(loaded: LoadedEntry) -> Iterator[Finding]:
         if not is_there(entry):
             where = (key,) if (key,) in positions.places else ("status",)
             yield finding(positions, where, "incomplete", f"a complete entry needs {what}")
-    for i, cause in enumerate(entry.causes):
-        if cause.grade != "inferred" and not cause.evidence:
-            message = f"the cause {shown(cause.id)} is graded '{cause.grade}' without evidence"
-            hint = "name references, or grade it 'inferred'"
-            yield finding(positions, ("causes", i, "grade"), "incomplete", message, hint)
     for i, signature in enumerate(entry.signatures):
         if signature.source is None:
             message = f"the signature {shown(signature.id)} has no source"

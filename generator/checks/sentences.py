@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -46,9 +46,12 @@ class Sentence:
         return self.positions.within(self.text.field, self.text.value, self.start)
 
 
-def finish(catalogue: Catalogue) -> Iterator[Finding]:
-    sentences = [sentence for loaded in catalogue.content.entries for sentence in sentences_of(loaded)]
-    for earlier, later in near_duplicates(sentences):
+def finish(catalogue: Catalogue, wanted: Callable[[LoadedEntry], bool]) -> Iterator[Finding]:
+    """Sentences of the wanted entries that stand earlier in one of them, or anywhere in another."""
+    entries = catalogue.content.entries
+    others = [sentence for loaded in entries if not wanted(loaded) for sentence in sentences_of(loaded)]
+    own = [sentence for loaded in entries if wanted(loaded) for sentence in sentences_of(loaded)]
+    for earlier, later in near_duplicates(own, others):
         line, _ = earlier.place()
         message = f"this sentence stands elsewhere: {shown(' '.join(earlier.words), 80)}"
         hint = f"see {earlier.positions.path}:{line}"
@@ -74,13 +77,18 @@ _DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[a-z0-9_]+(?:'[a-z]+)?")
 
 
-def near_duplicates(sentences: list[Sentence]) -> Iterator[tuple[Sentence, Sentence]]:
-    """Each sentence that resembles an earlier one, with the first such."""
+def near_duplicates(
+    own: Sequence[Sentence], others: Sequence[Sentence] = ()
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Each of one's own sentences that resembles one of the others or an earlier one, with the first such."""
+    sentences = [*others, *own]
     frequency = Counter(word for sentence in sentences for word in set(sentence.words))
     index: defaultdict[str, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
         rare = _rarest(sentence.words, frequency)
-        candidates = sorted({other for word in rare for other in index[word]})
+        candidates = sorted(
+            {other for word in rare for other in index[word]} if number >= len(others) else ()
+        )
         for other in candidates:
             if _similar(sentences[other].words, sentence.words):
                 yield sentences[other], sentence

@@ -18,6 +18,7 @@ ENTRY = "failures/disk-full/entry.yaml"
 SHORT = "failures/port-taken/entry.yaml"
 HUB = "hubs/pytorch.yaml"
 LINES = "lines/torchrun.yaml"
+LOG = "failures/port-taken/run.log"
 REPRO = "failures/port-taken/repro.py"
 PAGE = "pages/about.md"
 MESSAGES = "evidence/deepspeed-messages.json"
@@ -84,6 +85,11 @@ def _name_part(content: Path, part: str, captured: bool = False, twice: bool = F
     log = text[text.index("  - file: run.log") :]
     text += log if twice else ""
     (content / SHORT).write_text(text.replace("made: composed", "made: captured") if captured else text)
+
+
+def _append(content: Path, text: str) -> None:
+    with (content / LOG).open("a") as log:
+        log.write(text)
 
 
 def _gone(content: Path) -> None:
@@ -363,6 +369,7 @@ CHANGES = (
     Change(
         "no near miss", ENTRY, "    says: other\n    entry: port-taken", "    says: initiating", "incomplete"
     ),
+    Change("short, graded without evidence", SHORT, "grade: inferred", "grade: ▶source", "incomplete"),
     Change("reproduced by nothing", SHORT, "grade: inferred", "grade: ▶reproduced", "no-repro"),
     Change(
         "part of nothing", SHORT, "    says: initiating", "    says: initiating\n    part: ▶fail", "no-repro"
@@ -656,6 +663,11 @@ TREES = (
         "bad-evidence",
     ),
     Tree("name that is gone", _gone, ENTRY, "unknown-name", 147, 9),
+    Tree("log with a key", lambda c: _append(c, "HF_TOKEN=hf_abcdefghijklmnop0123\n"), LOG, "secret", 2, 10),
+    Tree("log with a password", lambda c: _append(c, "http://me:pa55@192.0.2.1/\n"), LOG, "secret", 2, 8),
+    Tree("log with a machine", lambda c: _append(c, "peer db3.acme.internal left\n"), LOG, "private", 2, 6),
+    Tree("log with an address", lambda c: _append(c, "\nat 10.1.2.3<4>\n"), LOG, "private", 3, 4),
+    Tree("log with a person", lambda c: _append(c, "cd /home/jane/run\n"), LOG, "private", 2, 10),
     Tree("folder without entry.yaml", lambda c: (c / SHORT).unlink(), SHORT, "missing-file"),
     Tree("folder for entry.yaml", lambda c: ((c / SHORT).unlink(), (c / SHORT).mkdir()), SHORT, "stray-file"),
     Tree(
