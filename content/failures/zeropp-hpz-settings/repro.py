@@ -69,11 +69,13 @@ def existing():
 
 
 def once():
+    from deepspeed import comm as dist
     from deepspeed.utils import groups
 
     create = groups._create_zero_param_parallel_group
 
     def create_once(size):
+        size = min(size, dist.get_world_size())
         if groups._get_zero_param_intra_parallel_group() is None:
             create(size)
         elif groups._get_zero_param_intra_parallel_group_world_size() != size:
