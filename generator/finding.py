@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from urllib.parse import quote
+
+from .hidden import to_json
 
 Severity = Literal["error", "warning"]
 Format = Literal["text", "json", "github", "sarif"]
@@ -65,7 +66,7 @@ def _as_text(findings: list[Finding]) -> str:
 
 
 def _as_json(findings: list[Finding]) -> str:
-    return json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n"
+    return to_json([asdict(finding) for finding in findings]) + "\n"
 
 
 def _as_github(findings: list[Finding]) -> str:
@@ -102,7 +103,7 @@ def _as_sarif(findings: list[Finding]) -> str:
         "version": "2.1.0",
         "runs": [run],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return to_json(log) + "\n"
 
 
 def _sarif_result(finding: Finding) -> dict[str, Any]:

@@ -78,11 +78,17 @@ def is_safe_link(url: str) -> bool:
     """Whether a link leads to a host of the web, to mail, or within this site."""
     scheme = re.match(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):", url)
     if scheme is None:
-        return not url.lstrip().startswith(("//", "\\"))
+        # Browsers take a backslash for a slash; markdown-it writes it %5C, which leads nowhere.
+        return re.match(r"\s*(?://|/?(?:\\|%5C))", url, re.IGNORECASE) is None
     if scheme[1].lower() == "mailto":
         return True
     # A user name before the host is mostly meant to be taken for the host.
     return re.match(r"\s*https?://[^\s/?#\\@]+(?:[/?#]|$)", url, re.IGNORECASE) is not None
+
+
+def plain(text: str) -> str:
+    """Text without markup as Markdown: no HTML, link or image begins in it, whoever renders it."""
+    return re.sub(r"(\\*)([<\[])", lambda match: f"{match[1] * 2}\\{match[2]}", text)
 
 
 def anchor_of(text: str) -> str:

@@ -15,7 +15,7 @@ from generator.bundle import bundle
 from generator.catalogue import Catalogue
 from generator.diagnose.engine import Engine, Logs
 from generator.diagnose.read import Source, sources_of
-from generator.diagnose.report import to_json
+from generator.hidden import to_json
 from generator.load import load
 
 from .mutations import Log, mutated
@@ -61,7 +61,9 @@ class Both:
             except (OSError, EOFError, zlib.error):
                 problems.append(name)
         conclusion = self._engine.conclude(logs)
-        return Answer(to_json(conclusion.answer), [asdict(shown) for shown in conclusion.context], problems)
+        return Answer(
+            to_json(conclusion.answer) + "\n", [asdict(shown) for shown in conclusion.context], problems
+        )
 
     def javascript(self, log: Log, chunk: int = CHUNKS[0]) -> Answer:
         inputs = [[name, base64.b64encode(content).decode()] for name, content in log]

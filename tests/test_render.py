@@ -63,6 +63,9 @@ def test_blocks(markdown: Markdown, text: str, html: str) -> None:
         ("file:///etc/passwd", False),
         ("//example.org/", False),
         ("\\\\example.org", False),
+        ("/\\example.org", False),
+        ("%5C%5Cexample.org", False),
+        ("/about/", True),
     ],
 )
 def test_links(url: str, safe: bool) -> None:

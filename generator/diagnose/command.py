@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..finding import printable
+from ..hidden import to_json
 from .engine import Conclusion, Engine, Logs
 from .read import Source, sources_of
-from .report import to_json
 from .text import Words, markdown, terminal
 
 Format = Literal["text", "json", "markdown"]
@@ -20,7 +20,8 @@ def diagnose(
 ) -> tuple[str, int]:
     """What to print, and the exit code: 0 for clean, 1 for a failure, 2 where an input couldn't be read.
 
-    Of each input that can't be read ``complain`` gets one line, in which a terminal finds nothing to obey; the rest is diagnosed.
+    Of each input that can't be read ``complain`` gets one line, in which a terminal finds nothing to obey;
+    the rest is diagnosed.
     """
     engine = Engine(bundle)
     logs = Logs()
@@ -40,7 +41,7 @@ def diagnose(
 def printed(conclusion: Conclusion, bundle: Mapping[str, Any], fmt: Format) -> str:
     """The conclusion in one of the formats, with a line end."""
     if fmt == "json":
-        return to_json(conclusion.answer)
+        return to_json(conclusion.answer) + "\n"
     titles = {slug: entry["title"] for slug, entry in bundle["entries"].items()}
     words = Words(conclusion.why, titles)
     write = markdown if fmt == "markdown" else terminal

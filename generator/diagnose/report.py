@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..hidden import HIDDEN
 from .events import Event
 from .match import Hit
 from .normal import family_of
@@ -23,17 +20,6 @@ MOST_CANDIDATES = 10
 OF_OTHERS = ("witness", "peer", "supervisor", "teardown", "confirmation", "death")
 OF_ERRORS = ("cause", "local", "ambiguous", "wrapper", "weak", "cut", "numeric", "plain")
 RESTARTS = ("yes", "no", "other-node")
-_ESCAPED = re.compile(f"[{HIDDEN}\ud800-\udfff]")
-
-
-def to_json(answer: Mapping[str, Any]) -> str:
-    """The answer as it is printed, with a line end; escaped is what a terminal would obey or not show."""
-    return _ESCAPED.sub(_escape, json.dumps(answer, indent=2, ensure_ascii=False)) + "\n"
-
-
-def _escape(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from .. import words
 from ..catalogue import Catalogue
 from ..content import LoadedEntry
+from ..markdown import plain
 from ..model import Cause, Confirm, Entry, Example, Fix, Reference, Signature, Snippet
 from .address import address
 
@@ -14,7 +15,7 @@ from .address import address
 def entry_markdown(loaded: LoadedEntry, catalogue: Catalogue, base_url: str = "") -> str:
     """Everything in the entry but its view for an executive, in the order of the page."""
     entry = loaded.entry
-    head = [f"# {entry.title}", entry.summary, _facts(loaded, catalogue, base_url)]
+    head = [f"# {plain(entry.title)}", entry.summary, _facts(loaded, catalogue, base_url)]
     parts = [f"## {title}\n\n{text}" for title, text in _sections(entry) if text]
     return "\n\n".join([*head, *parts]) + "\n"
 
@@ -41,7 +42,7 @@ def _sections(entry: Entry) -> Iterator[tuple[str, str]]:
     restart = f"{words.RESTARTS[entry.do_now.restart]} {entry.do_now.restart_why}"
     yield "Do now", _blocks([_numbered(entry.do_now.steps), restart, entry.do_now.concerns])
     yield "Is it this one?", _blocks(map(_confirm, entry.confirm))
-    yield "Look-alikes", _items(f"{other.name}: {other.difference}" for other in entry.look_alikes)
+    yield "Look-alikes", _items(f"{plain(other.name)}: {other.difference}" for other in entry.look_alikes)
     yield "Why", entry.mechanism or entry.quick_answer.cause
     yield "What you observe", entry.observe or ""
     yield "Symptoms", _items(f"{each.sign}: {each.meaning}" for each in entry.symptoms)
@@ -60,7 +61,7 @@ def _sections(entry: Entry) -> Iterator[tuple[str, str]]:
             ),
         )
     yield "Examples", _blocks(map(_example, entry.examples))
-    yield "Questions", _blocks(f"### {each.question}\n\n{each.answer}" for each in entry.faq)
+    yield "Questions", _blocks(f"### {plain(each.question)}\n\n{each.answer}" for each in entry.faq)
     yield "References", _blocks([_items(map(_reference, entry.references))])
 
 
@@ -83,7 +84,7 @@ def _cause(cause: Cause) -> str:
 
 def _fix(fix: Fix) -> str:
     costs = [f"costs {label.lower()}: {text}" for label, text in words.told(fix.cost, words.COSTS)]
-    fixed = [f"fixed in {release.system} {release.version}" for release in fix.fixed_in]
+    fixed = [f"fixed in {release.system} {plain(release.version)}" for release in fix.fixed_in]
     snippets = map(_snippet, fix.snippets)
     facts = _items([*costs, *fixed, f"verify: {fix.verify}"])
     return _blocks([f"### {fix.title}", _numbered(fix.steps), *snippets, facts])
@@ -92,7 +93,7 @@ def _fix(fix: Fix) -> str:
 def _example(example: Example) -> str:
     return _blocks(
         [
-            f"### {example.title}",
+            f"### {plain(example.title)}",
             example.needs,
             "Failing:",
             _snippet(example.failing),
@@ -108,7 +109,7 @@ def _snippet(snippet: Snippet) -> str:
 
 
 def _reference(reference: Reference) -> str:
-    return f"[{reference.id}] {reference.title}: <{reference.url}>. {reference.supports}"
+    return f"[{reference.id}] {plain(reference.title)}: <{reference.url}>. {reference.supports}"
 
 
 def _fenced(code: str, language: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as XML
 
 from ..catalogue import Catalogue
-from ..markdown import Markdown
+from ..markdown import Markdown, plain
 from ..pages import Page
 from ..write import File
 from .address import address
@@ -44,8 +44,8 @@ def _llms(catalogue: Catalogue, base_url: str) -> str:
             for loaded in entries:
                 link = address(base_url, f"api/v1/entries/{loaded.slug}.md")
                 symptom = str(_MARKDOWN.inline(loaded.entry.quick_answer.symptom).striptags())
-                title = loaded.entry.title.replace("[", "(").replace("]", ")")
-                lines.append(f"- [{title}]({link}): {symptom}")
+                title = plain(loaded.entry.title.replace("[", "(").replace("]", ")"))
+                lines.append(f"- [{title}]({link}): {plain(symptom)}")
     return "\n".join(lines) + "\n"
 
 

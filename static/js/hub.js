@@ -100,7 +100,10 @@ function offerPicking() {
   if (picked().length > 0) say();
 }
 
-document.addEventListener("click", follow);
-addEventListener("popstate", apply);
 offerPicking();
-apply();
+// A hub of few failures has nothing to filter by.
+if (document.getElementById("filters") !== null) {
+  document.addEventListener("click", follow);
+  addEventListener("popstate", apply);
+  apply();
+}
