@@ -5,7 +5,7 @@
 """Let DeepSpeed refuse fp16 for a device that it counts as unable, and show what is accepted.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo. The refusal needs a CPU
-without AVX512-FP16 and AMX-FP16, which is most; on the others the parts fail, undetected and inference pass.
+for which torch.ops.mkldnn._is_mkldnn_fp16_supported() is false; on others the parts fail, undetected and inference pass.
 
     python repro.py fail        the CPU is chosen on purpose: Type fp16 is not supported on your device.
     python repro.py undetected  no device is named and no GPU found: a warning long before the same error
@@ -14,7 +14,7 @@ without AVX512-FP16 and AMX-FP16, which is most; on the others the parts fail, u
     python repro.py inputs      bf16 is accepted, then an fp32 batch meets bf16 weights
     python repro.py fix         bf16 instead
 
-The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
+The first run compiles DeepSpeed's shm_comm extension; later runs take seconds.
 """
 
 import os
