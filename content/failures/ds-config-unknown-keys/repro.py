@@ -2,7 +2,7 @@
 # requires-python = ">=3.11,<3.12"
 # dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
 # ///
-"""Have DeepSpeed's schema refuse a configuration in six ways, let one slip through, and show the repair.
+"""Have DeepSpeed refuse a configuration in six ways, let one slip through, and show the repair.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, pydantic 2.14, Python 3.11; needs no GPU. Two ranks, gloo.
 
@@ -14,8 +14,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, pydantic 2.14, Python 3.11; need
     python repro.py silent     'zero_optimisation' at the top level: no error, and ZeRO is off
     python repro.py removed    a key that 0.19.8 names as removed
     python repro.py fix        the two keys where they belong, an integer, bf16 without a loss scale
-    python repro.py other      pydantic refuses the script's own settings; DeepSpeed's are fine
-    python repro.py fix        the corrected configuration
+    python repro.py other      pydantic refuses the script's own settings; DeepSpeed is never reached
 
 The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
 """
