@@ -4,7 +4,7 @@
 # ///
 """Import the DeepSpeed releases whose elastic agent asks torch for names that torch 2.4 no longer has.
 
-Written for torch 2.13.0 (any from 2.4.0), Python 3.11; needs no GPU.
+Written for torch 2.13.0, Python 3.11; needs no GPU.
 
     python repro.py fail   deepspeed 0.14.0: cannot import name 'log'
     python repro.py port   deepspeed 0.14.3: cannot import name '_get_socket_with_port'
