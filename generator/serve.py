@@ -34,7 +34,11 @@ from .content import Content
 from .finding import Finding
 from .write import SiteError, arrange
 
-POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; base-uri 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""What the pages say of themselves, and what a page can't say of itself: that no other may frame it."""
 KEEP_ALIVE_SECONDS = 15
 
 
@@ -295,7 +299,9 @@ def _source(site: Site, content: Path, path: str, line: int) -> Response:
 
 
 def _page(site: Site, name: str, data: bytes, status: int = 200) -> Response:
-    """An HTML page with what this server adds to it."""
+    """An HTML page with what this server adds to it: nothing to one that leads on, whose policy allows no script."""
+    if b'http-equiv="refresh"' in data:
+        return _response(name, data, status)
     script = f'<script src="/_serve/reload.js" data-version="{site.version}"></script>'
     added = f"{_findings(site.problems, site.state)}{script}".encode()
     before, end, after = data.rpartition(b"</body>")
