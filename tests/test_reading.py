@@ -109,7 +109,7 @@ def test_axe_finds_nothing(page: Page, address: str, path: str, scheme: str) -> 
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 820, 1440])
+@pytest.mark.parametrize("width", [320, 390, 640, 820, 1440])
 def test_no_page_scrolls_sideways(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     for path in KINDS:
