@@ -293,7 +293,7 @@ def _source(site: Site, content: Path, path: str, line: int) -> Response:
         site,
         "source.html",
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
-        '<link rel="stylesheet" href="/_serve/findings.css"></head><body class="serve-source">'
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/_serve/findings.css"></head><body class="serve-source">'
         f'<h1>{name}</h1><p><a href="{html.escape(editor)}">Open it in VS Code</a></p><ol>{rows}</ol></body></html>'.encode(),
     )
 
@@ -351,7 +351,7 @@ _KINDS = {
 }
 """By a file's extension; not asked of the system, whose answers differ."""
 _NO_SITE = b"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Findings</title></head>
+<html lang="en"><head><meta charset="utf-8"><title>Findings</title><link rel="icon" href="data:,"></head>
 <body><h1>Nothing to show yet</h1><p>The page reloads when the content changes.</p></body></html>
 """
 _NO_PAGE = b"<!doctype html><html lang=en><head><title>404</title></head><body>No such page</body></html>"
