@@ -17,7 +17,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two r
     python repro.py losses    ZeRO-2, not reentrant, two backward calls before one step: no message, wrong
     python repro.py ddp       the look-alike: DistributedDataParallel, the same model
 
-The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
+The first run compiles DeepSpeed's shm_comm extension; later runs take seconds.
 """
 
 import contextlib
