@@ -13,7 +13,7 @@ imports transformers to cut a model, any model. What kernel injection does needs
     python repro.py tokens   a prompt over max_out_tokens: refused since 0.11.0
     python repro.py fix      repaired: both layers named, the result equals that of the whole model
 
-The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
+The first run compiles DeepSpeed's shm_comm extension; later runs take seconds.
 """
 
 import os
