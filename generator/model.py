@@ -399,6 +399,45 @@ class SystemRange(Part):
     versions: Versions
 
 
+class Span(Part):
+    """What a process does for a while; times are whole steps from the drawing's left, without a unit."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    does: Literal["runs", "waits", "reports", "fails", "gone"]
+    text: Plain | None = Field(default=None, description="A few words that fit into it.")
+
+
+class Lane(Part):
+    """A process over time."""
+
+    who: Plain = Field(description="A rank, some ranks, or what else takes part: at most 11 letters.")
+    spans: tuple[Span, ...] = Field(min_length=1)
+
+
+class MemoryPart(Part):
+    """What takes memory of a GPU, in GiB."""
+
+    what: Literal["parameters", "gradients", "optimizer-state", "activations", "buffers", "other"]
+    gib: float = Field(gt=0)
+
+
+class Bar(Part):
+    """The memory of one GPU in one setting."""
+
+    name: Plain
+    parts: tuple[MemoryPart, ...] = Field(min_length=1)
+
+
+class Figure(Part):
+    """A drawing of what words tell badly: who waits for whom (``lanes``), or what fills a GPU (``bars``)."""
+
+    caption: Inline = Field(description="What it shows, for which run, and where the numbers come from.")
+    lanes: tuple[Lane, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    limit: float | None = Field(default=None, gt=0, description="With bars: the GPU's memory in GiB.")
+
+
 class Entry(Part):
     """A failure. ``slug`` is its folder's name."""
 
@@ -432,6 +471,7 @@ class Entry(Part):
         description="What you'll observe, as it unfolds: when it strikes, who prints what in which order, "
         "what the launcher does then.",
     )
+    figures: tuple[Figure, ...] = ()
     symptoms: tuple[Symptom, ...] = ()
     affected: Affected | None = None
     prevention: Prevention | None = None

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import diagrams, views, words
+from . import diagrams, figures, views, words
 from .catalogue import Catalogue
 from .highlight import highlight, highlight_pair
 from .markdown import Markdown
@@ -55,6 +55,7 @@ class Renderer:
             catalogue=catalogue,
             contents=contents,
             diagrams=diagrams,
+            figures=figures,
             repository=repository.rstrip("/"),
             facets=views.facets,
             family_symbols=family_symbols(catalogue.content.families),

@@ -114,6 +114,7 @@ _LIMITS = {
     "too_long": ("too-long", "has {actual_length} items; at most {max_length} are allowed"),
     "too_short": ("too-short", "has {actual_length} items; at least {min_length} is needed"),
     "greater_than_equal": ("too-small", "must be at least {ge}"),
+    "greater_than": ("too-small", "must be more than {gt}"),
 }
 _EXPECTED = {
     "string_type": "a text",
@@ -124,6 +125,8 @@ _EXPECTED = {
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number of a sensible size",
     "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "date_type": "a date such as 2026-11-30",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from generator import figures
 from generator.catalogue import Catalogue
 from generator.checks import examine
 from generator.diagrams import LAYOUTS, STAGES, STATES, glyph, layout, runs
@@ -193,3 +196,25 @@ def test_equal_stages_share_a_cell() -> None:
 
 def test_glyph_says_what_it_shows() -> None:
     assert "<title>ZeRO-3: a slice on each GPU</title>" in glyph("sliced", "one", "ZeRO-3")
+
+
+def test_a_figure_is_drawn_as_its_data_say(catalogue: Catalogue) -> None:
+    lanes, bars = catalogue.by_slug[COMPLETE].entry.figures
+    drawing = figures.drawn(lanes)
+    places = re.findall(r'class="span-\w+" x="([0-9.]+)" y="([0-9.-]+)" width="([0-9.]+)"', drawing)
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for x, y, width in places:
+        rows.setdefault(y, []).append((float(x), float(width)))
+    # Each begins where the one before ends; a rank that is gone has a text at most.
+    assert [len(row) for row in rows.values()] == [3, 2]
+    for row in rows.values():
+        for (x, width), (following, _) in pairwise(row):
+            assert following == pytest.approx(x + width + 1, abs=0.2)
+    assert figures.in_words(lanes)[1] == "rank 1: runs (step), then fails (exit), then is gone."
+    assert "rank 1: runs (step), then fails (exit), then is gone." in drawing
+    widths = dict(
+        re.findall(r'class="holds-([\w-]+)" x="[0-9.]+" y="[0-9.]+" width="([0-9.]+)"', figures.drawn(bars))
+    )
+    assert float(widths["parameters"]) == pytest.approx(figures.WIDTH / 2)
+    assert float(widths["optimizer-state"]) == pytest.approx(21 * float(widths["buffers"]), rel=0.01)
+    assert figures.in_words(bars)[-1] == "The GPU has 24 GiB."

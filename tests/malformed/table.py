@@ -57,6 +57,24 @@ class Tree:
     column: int = 1
 
 
+LANES = """figures:
+  - caption: x
+    lanes:
+      - who: rank 0
+        spans:
+          - {{start: 0, end: 4, does: runs}}
+          - {}
+causes:
+"""
+BARS = """figures:
+  - caption: x
+    bars:
+      - name: y
+        parts:
+          - what: buffers
+            gib: {}
+causes:
+"""
 NO_SPACE = (FOLDER / ENTRY).read_text().partition("signatures:\n")[2].partition("causes:\n")[0]
 EVIDENCE = b"""{"checked": "2026-01-31", "signatures": {"gone": {
     "of": "0123456789abcdef", "package": "torch", "matched": "text", "found": [["2.0.0", "2.1.0"]],
@@ -369,6 +387,39 @@ CHANGES = (
     Change(
         "no near miss", ENTRY, "    says: other\n    entry: port-taken", "    says: initiating", "incomplete"
     ),
+    Change("figure of nothing", SHORT, "causes:\n", "figures:\n  - ▶caption: x\ncauses:\n", "bad-figure"),
+    Change(
+        "spans that overlap",
+        SHORT,
+        "causes:\n",
+        LANES.format("▶{start: 2, end: 9, does: waits}"),
+        "bad-figure",
+    ),
+    Change(
+        "span that ends before it begins",
+        SHORT,
+        "causes:\n",
+        LANES.format("▶{start: 7, end: 6, does: waits}"),
+        "bad-figure",
+    ),
+    Change(
+        "text that doesn't fit",
+        SHORT,
+        "causes:\n",
+        LANES.format(
+            '{start: 5, end: 6, does: waits, text: ▶"for the rest of the node, and longer than that, as it seems"}'
+        ),
+        "bad-figure",
+    ),
+    Change(
+        "lane whose name doesn't fit",
+        SHORT,
+        "causes:\n",
+        LANES.replace("rank 0", "▶every rank but the first").format("{start: 4, end: 9, does: waits}"),
+        "bad-figure",
+    ),
+    Change("memory of nothing", SHORT, "causes:\n", BARS.format("▶0"), "too-small"),
+    Change("memory that is no number", SHORT, "causes:\n", BARS.format("▶much"), "wrong-type"),
     Change("short, graded without evidence", SHORT, "grade: inferred", "grade: ▶source", "incomplete"),
     Change("reproduced by nothing", SHORT, "grade: inferred", "grade: ▶reproduced", "no-repro"),
     Change(
