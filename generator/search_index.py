@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
+import signal
 import subprocess
+import zlib
 from pathlib import Path
 
 from .write import SiteError
@@ -23,6 +27,32 @@ def index(folder: Path) -> None:
     for path in sorted((folder / FOLDER).iterdir()):
         if path.name.startswith(_NOT_OURS):
             path.unlink()
+    _require_whole(folder / FOLDER)
+
+
+def _require_whole(folder: Path) -> None:
+    """Raise SiteError where a file of the index is missing or cut: on a full disk Pagefind ends with 0 all the same."""
+    try:
+        entry = json.loads((folder / "pagefind-entry.json").read_bytes())
+        pages = sum(language["page_count"] for language in entry["languages"].values())
+        enough = len(list((folder / "fragment").iterdir())) == pages
+    except (OSError, ValueError):
+        enough = False
+    cut = [path.name for path in sorted(folder.rglob("*.*")) if path.is_file() and not _is_whole(path)]
+    if cut or not enough:
+        raise SiteError(f"Pagefind left an index that isn't whole ({', '.join(cut[:3])}): is the disk full?")
+
+
+def _is_whole(path: Path) -> bool:
+    data = path.read_bytes()
+    if path.suffix == ".js":
+        return data.rstrip().endswith((b"};", b"();"))
+    if not path.suffix.startswith((".pagefind", ".pf_")):
+        return bool(data)
+    try:
+        return bool(gzip.decompress(data))
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def _executable() -> Path:
@@ -49,5 +79,9 @@ def _run(command: list[str], folder: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SiteError(f"Pagefind could not index the site: {error}") from error
     if done.returncode:
-        told = " ".join(done.stderr.split()).removeprefix("Error: ") or f"exit code {done.returncode}"
+        told = " ".join(done.stderr.split()).removeprefix("Error: ") or _how_it_ended(done.returncode)
         raise SiteError(f"Pagefind could not index the site: {told}")
+
+
+def _how_it_ended(code: int) -> str:
+    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -62,11 +62,18 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
                 _sync(new)
                 _swap(new, out)
             finally:
+                _restore(out)
                 _clear(out)
     except OSError as error:
-        where = error.filename if isinstance(error.filename, str) else out
-        raise SiteError(f"{where}: {error.strerror or error}") from error
+        raise SiteError(_told(error, new, out)) from error
     return len(arranged)
+
+
+def _told(error: OSError, new: Path, out: Path) -> str:
+    """What the system refused, by the path that the file would have had, and what stands there now."""
+    where = str(error.filename or out).replace(str(new), str(out))
+    left = "the site that was there stays" if (out / MARKER).is_file() else "no site was written"
+    return f"{where}: {error.strerror or error}; {left}"
 
 
 def arrange(files: Iterable[File]) -> dict[str, bytes]:
@@ -222,4 +229,11 @@ def _clear(out: Path) -> None:
     """
     for path in out.parent.iterdir():
         if path.name.startswith(_new_prefix(out)):
-            shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(path, onerror=_retry)
+
+
+def _retry(remove: Callable[[str], object], name: str, error: object) -> None:
+    """Remove what stands in a folder that somebody made read-only; what can't be removed stays for the next build."""
+    with contextlib.suppress(OSError):
+        os.chmod(os.path.dirname(name), 0o700)
+        remove(name)
