@@ -7,10 +7,10 @@
 Written for transformers 5.24.0, deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
 
     python repro.py fail    config.vocab_size is taken from weight.shape[0], which is 0: the loss can't reshape
-    python repro.py check   the usual test 'does the tokenizer fit' always says no, for the same reason
+    python repro.py check   prints the two sizes: weight.shape[0] is 0, num_embeddings is right
     python repro.py late    resize_token_embeddings after deepspeed.initialize: the engine does not know the new weight
     python repro.py fix     resize_token_embeddings before deepspeed.initialize, sizes from num_embeddings
-    python repro.py labels  the look-alike: logits and labels of different length; '[-1, 70]' and not '[-1, 0]'
+    python repro.py labels  the look-alike: a width that is wrong by one; '[-1, 71]' and not '[-1, 0]'
 
 The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
 """
