@@ -127,6 +127,11 @@ def harm_in_terminal(text: str) -> list[str]:
 
 def harm_in_markdown(text: str) -> list[str]:
     """What another program that renders the text as Markdown, HTML included, would let in."""
+    return [*active_markup(text), *harm_in_terminal(text)]
+
+
+def active_markup(text: str) -> list[str]:
+    """The HTML, the images and the active links that CommonMark finds in a text."""
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     tokens = [part for token in parser.parse(text) for part in (token, *(token.children or []))]
@@ -138,7 +143,6 @@ def harm_in_markdown(text: str) -> list[str]:
             for token in tokens
             if token.type == "link_open" and is_active(str(token.attrs["href"]))
         ),
-        *harm_in_terminal(text),
     ]
 
 
