@@ -2,7 +2,7 @@
 # requires-python = ">=3.11,<3.12"
 # dependencies = ["torch==2.13.0", "deepspeed==0.15.3"]
 # ///
-"""ZeRO-3 up to 0.15.3 refuses a backward pass through a module in evaluation mode.
+"""ZeRO-3 of 0.9.0 to 0.15.3 refuses a backward pass through a module in evaluation mode.
 
 Written for torch 2.13.0+cpu, deepspeed 0.15.3, Python 3.11; needs no GPU. Two ranks, ZeRO-3.
 
