@@ -83,8 +83,8 @@ def forbids(findings: list[Finding], strict: bool) -> bool:
 def site_files(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[File]:
     """Every file of the site but the full-text index."""
     catalogue = Catalogue(content)
-    renderer = Renderer(catalogue, base_url, repository)
     pages = all_pages(catalogue)
+    renderer = Renderer(catalogue, base_url, repository, pages)
     return [
         *(replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'") for page in pages),
         *stylesheets(),

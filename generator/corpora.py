@@ -3,7 +3,7 @@
 Each log is diagnosed with the signatures of all entries. An entry's log must give what it promises; no log
 may be taken for another entry's failure; a healthy run must be clean. What came out is recorded in
 content/evidence/corpora.json, which the page /verify/ shows and a test compares:
-``python -m generator.corpora`` renews it.
+``python -m generator.corpora`` renews it, and beside it coverage.json, what the signatures match of upstream's messages.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .catalogue import Catalogue
 from .content import LoadedEntry
 from .diagnose.engine import Engine, Logs
 from .diagnose.match import conditions_hold, find_hits, items_of
+from .evidence.coverage import RECORD, coverage, to_record
 from .load import load
 from .model import Diagnosis, Log
 
@@ -201,13 +202,17 @@ def confusion(corpora: Corpora, catalogue: Catalogue) -> Mapping[tuple[str, str]
 
 
 def _record() -> int:
-    """Write content/evidence/corpora.json anew."""
+    """Write content/evidence/corpora.json and coverage.json anew."""
     folder = Path(__file__).parents[1] / "content"
-    text = to_json(compared(Catalogue(load(folder)[0])))
-    path = folder / "evidence" / FILE
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    print(path)
+    catalogue = Catalogue(load(folder)[0])
+    made = {FILE: to_json(compared(catalogue))}
+    if (counted := coverage(catalogue)) is not None:
+        made[RECORD] = to_record(counted)
+    for name, text in made.items():
+        path = folder / "evidence" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path)
     return 0
 
 

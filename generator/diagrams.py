@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -100,6 +101,7 @@ def glyph(kind: Layout, size: Size, said: str = "") -> Markup:
     ).format(width, height, words, size, kind)
 
 
+@cache
 def symbols(size: Size) -> Markup:
     """The symbols that a page's glyphs of this size refer to; takes no room."""
     drawn = Markup("").join(_symbol(kind, size) for kind in WORDS)

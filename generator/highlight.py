@@ -8,6 +8,7 @@ from functools import cache
 from markupsafe import Markup, escape
 from pygments import highlight as run_pygments
 from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
@@ -20,12 +21,19 @@ def highlight(code: str, language: str) -> Markup:
     """``code`` as highlighted lines; as plain text where Pygments doesn't know the language."""
     if language == "text":
         return escape(code)
+    lexer = _lexer(language)
+    return escape(code) if lexer is None else Markup(run_pygments(code, lexer, _FORMATTER))
+
+
+_FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+
+
+@cache
+def _lexer(language: str) -> Lexer | None:
     try:
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=True)
+        return get_lexer_by_name(language, stripnl=False, ensurenl=True)
     except ClassNotFound:
-        return escape(code)
-    formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
-    return Markup(run_pygments(code, lexer, formatter))
+        return None
 
 
 def highlight_pair(failing: str, repaired: str, language: str) -> tuple[Markup, Markup]:

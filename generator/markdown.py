@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .highlight import highlight
 
@@ -52,6 +52,10 @@ class _Renderer(RendererHTML):
         return f"</{_deeper(tokens[index].tag, env)}>\n"
 
 
+_MARKED = re.compile(r"[^\w ,.;:()/=+%-]|  |__|\b_|_\b|://", re.ASCII)
+"""What a text has that may be more than itself in HTML: markup, an address, what is escaped, letters beyond ASCII."""
+
+
 class Markdown:
     """Renders the two kinds of marked-up text that the model has."""
 
@@ -71,6 +75,8 @@ class Markdown:
 
     def inline(self, text: str) -> Markup:
         """One paragraph's content, without the paragraph's tags."""
+        if _MARKED.search(text) is None:
+            return escape(text)
         return Markup(self._parser.renderInline(text))
 
 

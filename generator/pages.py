@@ -11,7 +11,7 @@ from . import symptoms
 from .catalogue import Catalogue
 from .content import LoadedEntry, TextPage
 from .diagnose.read import SKIPPED
-from .evidence.coverage import coverage
+from .evidence.coverage import covered
 from .model import Family, Hub, Phase, System, Tag
 from .views import (
     appearance,
@@ -240,7 +240,7 @@ def _verify(catalogue: Catalogue, page: TextPage) -> Page:
     data = {
         "body": page.body,
         "tally": tally(catalogue),
-        "coverage": coverage(catalogue),
+        "coverage": covered(catalogue),
         **corpora_shown(catalogue),
     }
     return Page("verify", f"{page.name}/index.html", page.title, page.description, "verify.html", data)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from . import diagrams, figures, views, words
@@ -37,14 +37,27 @@ class Renderer:
     """Renders pages of one catalogue for one address.
 
     ``base_url`` is the absolute address that the site will have, or empty where it isn't known: links are
-    relative, only canonical links and 404.html need it. ``repository`` is where the content is edited.
+    relative, only canonical links and 404.html need it. ``repository`` is where the content is edited. ``pages``
+    are all that the site has, where the caller has them.
     """
 
-    def __init__(self, catalogue: Catalogue, base_url: str = "", repository: str = "") -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        base_url: str = "",
+        repository: str = "",
+        pages: Iterable[Page] | None = None,
+    ) -> None:
         self._base_url = base_url.rstrip("/") + "/" if base_url else ""
         loader = FileSystemLoader(ROOT / "templates")
         self._environment = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            bytecode_cache=_compiled(),
         )
         markdown = Markdown()
         self._environment.filters.update(
@@ -62,7 +75,7 @@ class Renderer:
             highlight=highlight,
             highlight_pair=highlight_pair,
             in_hub=views.in_hub,
-            known_paths={page.url for page in all_pages(catalogue)},
+            known_paths={page.url for page in (all_pages(catalogue) if pages is None else pages)},
             phase_number={phase.id: n for n, phase in enumerate(catalogue.content.phases, start=1)},
             pieces=parse,
             best_grade=best_grade,
@@ -91,6 +104,14 @@ class Renderer:
     def _canonical(self, page: Page) -> str:
         path = page.data["target"] if page.kind == "redirect" else page.url
         return self._base_url and self._base_url + path
+
+
+def _compiled() -> FileSystemBytecodeCache | None:
+    """Where compiled templates are kept, by what they are made from; None where the system has no safe place."""
+    try:
+        return FileSystemBytecodeCache()
+    except (OSError, RuntimeError):
+        return None
 
 
 def stylesheets(folder: Path = ROOT / "static" / "css") -> list[File]:

@@ -11,6 +11,7 @@ import pytest
 from generator.catalogue import Catalogue
 from generator.checks import examine_logs
 from generator.corpora import Trial, breach, compared, confusion, recorded, to_json, trials
+from generator.evidence.coverage import coverage, covered
 from generator.load import load
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +41,13 @@ def test_the_record_is_that_of_this_content() -> None:
     assert told is not None
     message = "renew it: .venv/bin/python -m generator.corpora"
     assert to_json(told) == to_json(compared(catalogue())), message
+
+
+def test_the_recorded_coverage_is_that_of_this_content() -> None:
+    told, counted = covered(catalogue()), coverage(catalogue())
+    assert told == counted, "renew it: .venv/bin/python -m generator.corpora"
+    assert told is not None
+    assert told.matched > 0
 
 
 def test_a_broken_promise_is_told_where_it_stands() -> None:

@@ -8,6 +8,7 @@ the module brings.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from .. import load, validate, yaml_document
@@ -49,7 +50,6 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     completeness.check,
     files.check,
     figures.check,
-    private.check,
     signatures.check,
     markup.check,
     snippets.check,
@@ -113,14 +113,15 @@ def examine(
 
 
 def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
-    """Where a log doesn't give the diagnosis that it promises: of all entries and healthy runs, or of ``slugs``.
+    """What is wrong with the logs of all entries and healthy runs, or of ``slugs``: names in them, other diagnoses.
 
-    Nothing while a template is broken, which another check tells: then no log can be diagnosed.
+    Of diagnoses nothing while a template is broken, which another check tells: then no log can be diagnosed.
     """
-    try:
-        return sorted(logs.promises(Catalogue(content), slugs))
-    except TemplateError:
-        return []
+    wanted = [loaded for loaded in content.entries if slugs is None or loaded.slug in slugs]
+    found = [finding for loaded in wanted for finding in private.check(loaded)]
+    with suppress(TemplateError):
+        found += logs.promises(Catalogue(content), slugs)
+    return sorted(found)
 
 
 def run_checks(

@@ -1,10 +1,12 @@
-"""A log beside an entry names nobody: no key, person, machine or address."""
+"""A log beside an entry names nobody: no key, person, machine or address.
+
+``check`` asks this; a build doesn't, for the same reason as in ``logs``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..catalogue import Catalogue
 from ..content import LoadedEntry
 from ..finding import Explanation, Finding, Severity, shown
 from ..redact import Redaction, redactions_of
@@ -25,7 +27,7 @@ CODES: Mapping[str, Explanation] = {
 }
 
 
-def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
+def check(loaded: LoadedEntry) -> Iterator[Finding]:
     folder = loaded.positions.path.rpartition("/")[0]
     for log in loaded.entry.logs:
         text = loaded.files.get(log.file, b"").decode("utf-8", "replace")

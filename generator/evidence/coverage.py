@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from zipfile import ZipFile
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ..catalogue import Catalogue
 from ..model import Part, Plain
@@ -24,6 +24,8 @@ from .packages import Index
 
 PACKAGE = "deepspeed"
 FILE = f"{PACKAGE}-messages.json"
+RECORD = "coverage.json"
+_RECORD: TypeAdapter[dict[str, tuple[str, ...]]] = TypeAdapter(dict[str, tuple[str, ...]])
 ROOTS = ("accelerator/", "deepspeed/", "op_builder/")
 """What of the distribution is installed; the rest makes and measures it."""
 AREAS = (
@@ -139,21 +141,44 @@ class Coverage:
 def coverage(catalogue: Catalogue) -> Coverage | None:
     """What the current entries' signatures match of the recorded release; None where none is recorded.
 
-    Raises ValueError where the record can't be read.
+    Takes as long as a build. Raises ValueError where the record can't be read.
     """
     recorded = read(catalogue.content.evidence.get(FILE))
     if recorded is None:
         return None
-    signatures = tuple(_signatures(catalogue))
-    upstream = [
-        (file, line, text, match.of_pieces(read_template(text)))
-        for file, found in recorded.files.items()
-        for line, text in found
-    ]
-    matched = _matched(signatures, [pattern for *_, pattern in upstream])
+    texts = [text for found in recorded.files.values() for _, text in found]
+    matched = _matched(_signatures(catalogue), [match.of_pieces(read_template(text)) for text in texts])
+    return _coverage(recorded, [tuple(sorted(matched[number])) for number in range(len(texts))])
+
+
+def covered(catalogue: Catalogue) -> Coverage | None:
+    """The same as it was recorded: of ``to_record``. Raises ValueError where a record can't be read."""
+    recorded, data = read(catalogue.content.evidence.get(FILE)), catalogue.content.evidence.get(RECORD)
+    if recorded is None or data is None:
+        return None
+    places = [f"{file}:{line}" for file, found in recorded.files.items() for line, _ in found]
+    try:
+        matched = _RECORD.validate_json(data)
+    except ValidationError as error:
+        raise ValueError(f"{RECORD}: {error.errors()[0]['msg']}") from error
+    return _coverage(recorded, [matched.get(place, ()) for place in places])
+
+
+def to_record(counted: Coverage) -> str:
+    """What content/evidence keeps: for each message that is matched, as file:line, the signatures."""
+    rows = (
+        f'"{one.file}:{one.line}": {json.dumps(one.signatures)}'
+        for one in counted.templates
+        if one.signatures
+    )
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _coverage(recorded: Messages, matched: Iterable[tuple[str, ...]]) -> Coverage:
+    places = ((file, line, text) for file, found in recorded.files.items() for line, text in found)
     templates = tuple(
-        Template(area_of(file), file, line, text, tuple(sorted(matched[number])))
-        for number, (file, line, text, _) in enumerate(upstream)
+        Template(area_of(file), file, line, text, signatures)
+        for (file, line, text), signatures in zip(places, matched, strict=True)
     )
     return Coverage(recorded.package, recorded.version, recorded.sites, templates)
 
