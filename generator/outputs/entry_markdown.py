@@ -45,7 +45,10 @@ def _sections(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "Look-alikes", _items(f"{plain(other.name)}: {other.difference}" for other in entry.look_alikes)
     yield "Why", entry.mechanism or entry.quick_answer.cause
     yield "What you observe", entry.observe or ""
-    yield "Drawings", _blocks(f"{each.caption}\n\n{_items(figures.in_words(each))}" for each in entry.figures)
+    yield (
+        "Drawings",
+        _blocks(f"{each.caption}\n\n{_items(map(plain, figures.in_words(each)))}" for each in entry.figures),
+    )
     yield "Symptoms", _items(f"{each.sign}: {each.meaning}" for each in entry.symptoms)
     yield "Causes", _blocks(map(_cause, entry.causes))
     yield "Fixes", _blocks(map(_fix, entry.fixes))
