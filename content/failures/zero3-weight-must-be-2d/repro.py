@@ -2,7 +2,7 @@
 # requires-python = ">=3.11,<3.12"
 # dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
 # ///
-"""Use a weight that ZeRO-3 has put away, in four ways, and show the repairs.
+"""Use a weight that ZeRO-3 has put away, in five ways, and show repairs.
 
 Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two ranks, gloo.
 
@@ -12,7 +12,7 @@ Written for deepspeed 0.19.8, torch 2.13.0+cpu, Python 3.11; needs no GPU. Two r
     python repro.py inflight a second forward takes another path and meets a weight that is being prefetched
     python repro.py load     a full state dict loaded into an initialized model
     python repro.py layers   what other layers say of the same empty weight; ends normally
-    python repro.py fix      the same three uses, repaired
+    python repro.py fix      the uses of fail, outside and bypass, repaired
 
 The first run compiles DeepSpeed's shm_comm extension, about a minute; later runs take seconds.
 """
