@@ -104,7 +104,8 @@ def is_active(link: str) -> bool:
     """
     seen = re.sub("[\t\n\r]", "", link.strip("".join(map(chr, range(33))))).replace("\\", "/")
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", seen):
-        return scheme[1].lower() not in ("http", "https", "mailto") or "@" in urlsplit(seen).netloc
+        name = scheme[1].lower()
+        return name != "mailto" and (name not in ("http", "https") or "@" in urlsplit(seen).netloc)
     return seen.startswith("//")
 
 
