@@ -9,7 +9,7 @@ from pathlib import Path
 from . import search_index
 from .bundle import bundle_files
 from .catalogue import Catalogue
-from .checks import examine
+from .checks import examine_for_build
 from .content import Content
 from .finding import Finding
 from .outputs.api import api_files
@@ -53,7 +53,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
         options.out, [source, *(options.root / name for name in ("generator", "static", "templates"))]
     )
     progress("checking")
-    content, findings = examine(source)
+    content, findings = examine_for_build(source)
     if forbids(findings, options.strict):
         progress("")
         return Result(tuple(findings), False, len(content.entries))

@@ -492,11 +492,7 @@ def repro_command(
                 say(f"  its output: {reproduce.keep(outcome, where)}")
             if captured and (changed := reproduce.capture(outcome, loaded, folder / "failures")):
                 say(f"{loaded.slug}: {changed}")
-    typer.echo(
-        to_json(report.as_json(outcomes))
-        if as_json
-        else report.counts(outcomes)
-    )
+    typer.echo(to_json(report.as_json(outcomes)) if as_json else report.counts(outcomes))
     return 0 if all(outcome.ok for outcome in outcomes) else 1
 
 

@@ -53,12 +53,16 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     signatures.check,
     markup.check,
     snippets.check,
-    code.check,
     evidence.check,
-    reproductions.check,
     characters.check,
+)
+"""What a page rests on: a build asks these, too."""
+EDITORIAL: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
+    code.check,
+    reproductions.check,
     filler.check,
 )
+"""How an entry is written, which is ``check``'s alone."""
 FINISHERS: tuple[Callable[[Catalogue], Iterator[Finding]], ...] = (
     names.finish,
     ids.finish,
@@ -109,7 +113,13 @@ def examine(
     Of entries that aren't ``wanted`` only what doesn't load, or what they have in common with others.
     """
     content, findings = load.load(folder)
-    return content, sorted([*findings, *run_checks(content, wanted)])
+    return content, sorted([*findings, *run_checks(content, wanted), *_edited(content, wanted)])
+
+
+def examine_for_build(folder: Path) -> tuple[Content, list[Finding]]:
+    """The same without what is ``check``'s alone."""
+    content, findings = load.load(folder)
+    return content, sorted([*findings, *run_checks(content)])
 
 
 def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
@@ -127,10 +137,17 @@ def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list
 def run_checks(
     content: Content, wanted: Callable[[LoadedEntry], bool] = lambda loaded: True
 ) -> list[Finding]:
-    """All that the checks find in what loaded, sorted."""
+    """All that forbids a page, sorted."""
     catalogue = Catalogue(content)
     entries = [loaded for loaded in content.entries if wanted(loaded)]
     found = [f for check in CHECKS for loaded in entries for f in check(loaded, catalogue)]
     found += [f for finish in FINISHERS for f in finish(catalogue)]
-    found += sentences.finish(catalogue, wanted)
     return sorted(found)
+
+
+def _edited(content: Content, wanted: Callable[[LoadedEntry], bool]) -> Iterator[Finding]:
+    catalogue = Catalogue(content)
+    yield from sentences.finish(catalogue, wanted)
+    for loaded in filter(wanted, content.entries):
+        for check in EDITORIAL:
+            yield from check(loaded, catalogue)
