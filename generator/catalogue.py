@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,11 @@ class Catalogue:
         return tuple(sorted(shown, key=lambda loaded: loaded.entry.title.casefold()))
 
     @cached_property
+    def rank(self) -> dict[str, int]:
+        """The place of each current entry among them."""
+        return {loaded.slug: number for number, loaded in enumerate(self.current)}
+
+    @cached_property
     def phases(self) -> dict[str, Phase]:
         return {phase.id: phase for phase in self.content.phases}
 
@@ -49,16 +55,30 @@ class Catalogue:
         return {hub.system: hub for hub in self.content.hubs}
 
     def in_phase(self, phase: str) -> tuple[LoadedEntry, ...]:
-        return tuple(loaded for loaded in self.current if loaded.entry.phase == phase)
+        return self._having.get(("phase", phase), ())
 
     def in_family(self, family: str) -> tuple[LoadedEntry, ...]:
-        return tuple(loaded for loaded in self.current if loaded.entry.family == family)
+        return self._having.get(("family", family), ())
 
     def in_system(self, system: str) -> tuple[LoadedEntry, ...]:
-        return tuple(loaded for loaded in self.current if any(r.id == system for r in loaded.entry.systems))
+        return self._having.get(("system", system), ())
 
     def with_tag(self, tag: str) -> tuple[LoadedEntry, ...]:
-        return tuple(loaded for loaded in self.current if tag in loaded.entry.tags)
+        return self._having.get(("tag", tag), ())
+
+    @cached_property
+    def _having(self) -> Mapping[tuple[str, str], tuple[LoadedEntry, ...]]:
+        """The current entries of each phase, family, system and tag."""
+        having: dict[tuple[str, str], dict[str, LoadedEntry]] = {}
+        for loaded in self.current:
+            entry = loaded.entry
+            names = [("phase", entry.phase), ("family", entry.family)]
+            names += [("system", system.id) for system in entry.systems] + [
+                ("tag", tag) for tag in entry.tags
+            ]
+            for name in names:
+                having.setdefault(name, {})[loaded.slug] = loaded
+        return {name: tuple(found.values()) for name, found in having.items()}
 
     @cached_property
     def linked_from(self) -> dict[str, tuple[LoadedEntry, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -34,17 +35,22 @@ class Related:
 
 def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[Related, ...]:
     """The nearest current entries: look-alikes in both directions first, then by shared tags, phase and family."""
-    alike = {other.entry for other in loaded.entry.look_alikes}
+    entry = loaded.entry
+    alike = {other.entry for other in entry.look_alikes if other.entry in catalogue.by_slug}
     alike |= {other.slug for other in catalogue.linked_from.get(loaded.slug, ())}
-    found = []
-    for other in catalogue.current:
-        reasons = _shared(catalogue, loaded.entry, other.entry)
-        if other.slug in alike:
-            reasons = ("look-alike", *reasons)
-        if reasons and other.slug != loaded.slug:
-            rank = (other.slug not in alike, -len(reasons), other.entry.title.casefold())
-            found.append((rank, Related(other, reasons)))
-    return tuple(near for _, near in sorted(found, key=lambda item: item[0])[:most])
+    groups = [catalogue.in_family(entry.family), catalogue.in_phase(entry.phase)]
+    groups += [catalogue.with_tag(tag) for tag in entry.tags]
+    common = Counter(other.slug for group in groups for other in group)
+    near = heapq.nsmallest(
+        most,
+        (slug for slug in common.keys() | alike if slug != loaded.slug and slug in catalogue.rank),
+        key=lambda slug: (slug not in alike, -common[slug], catalogue.rank[slug]),
+    )
+    return tuple(
+        Related(other, (*(["look-alike"] if slug in alike else []), *_shared(catalogue, entry, other.entry)))
+        for slug in near
+        for other in [catalogue.by_slug[slug]]
+    )
 
 
 def _shared(catalogue: Catalogue, one: Entry, other: Entry) -> tuple[str, ...]:
