@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from .highlight import highlight
 
@@ -52,12 +52,21 @@ class _Renderer(RendererHTML):
         return f"</{_deeper(tokens[index].tag, env)}>\n"
 
 
-_MARKED = re.compile(r"[^\w ,.;:()/=+%-]|  |__|\b_|_\b|://", re.ASCII)
-"""What a text has that may be more than itself in HTML: markup, an address, what is escaped, letters beyond ASCII."""
+_PLAIN = r"[^\\`*_\[<&\n]++|(?<=[A-Za-z0-9])_++(?=[A-Za-z0-9])|`[^`\n]++`(?!`)"
+"""Parts of a line that are themselves, or code: no emphasis, link, entity, escape or tag can begin in them."""
+_PLAIN_LINE = re.compile(rf"(?:{_PLAIN})*+")
+_PLAIN_PARAGRAPHS = re.compile(
+    rf"(?:(?=[A-Za-z`\"'(])(?!```)(?:{_PLAIN})++(?<! )(?:\n(?!\Z)|\n*\Z|\n\n+(?!\Z)))+", re.ASCII
+)
+"""Lines that begin as no heading, list, quote, table, rule or fence does, and paragraphs of them."""
 
 
 class Markdown:
-    """Renders the two kinds of marked-up text that the model has."""
+    """Renders the two kinds of marked-up text that the model has.
+
+    Most texts have no markup but code; these are rendered here, twenty times as fast, and to the same HTML: a test
+    compares every text of the encyclopedia.
+    """
 
     def __init__(self) -> None:
         self._parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer)
@@ -70,14 +79,31 @@ class Markdown:
 
         With ``anchors`` each heading gets an id made of its words.
         """
+        if _PLAIN_PARAGRAPHS.fullmatch(text) is not None:
+            return Markup(
+                "".join(f"<p>{_plain(part)}</p>\n" for part in re.split(r"\n\n+", text.strip("\n")))
+            )
         env: dict[str, Any] = {"level": heading_level, "anchors": set() if anchors else None}
         return Markup(self._parser.render(text, env))
 
     def inline(self, text: str) -> Markup:
         """One paragraph's content, without the paragraph's tags."""
-        if _MARKED.search(text) is None:
-            return escape(text)
+        if _PLAIN_LINE.fullmatch(text) is not None:
+            return Markup(_plain(text))
         return Markup(self._parser.renderInline(text))
+
+
+def _plain(text: str) -> str:
+    """A plain text as HTML: what is between backticks is code."""
+    parts = (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").split("`")
+    )
+    return "".join(f"<code>{_code(part)}</code>" if n % 2 else part for n, part in enumerate(parts))
+
+
+def _code(text: str) -> str:
+    """One blank on each side is the writer's, where there is more than blanks."""
+    return text[1:-1] if text[0] == text[-1] == " " and text.strip(" ") else text
 
 
 def is_safe_link(url: str) -> bool:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from generator import model, words
 from generator.catalogue import Catalogue
+from generator.checks.texts import texts
 from generator.content import LoadedEntry
 from generator.highlight import highlight, highlight_pair
 from generator.load import load
-from generator.markdown import Markdown, is_safe_link
+from generator.markdown import _PLAIN_LINE, _PLAIN_PARAGRAPHS, Markdown, is_safe_link
 from generator.model import Entry
 from generator.pages import all_pages
 from generator.render import STYLES, STYLES_OF_PAGES, Renderer, contents, family_symbols, stylesheets
@@ -235,3 +238,48 @@ def test_stylesheet_has_all_parts_and_no_comments() -> None:
     assert not any("/*" in text for text in made.values())
     text = made["css/site.css"]
     assert text.index("--paper") < text.index("@media print")
+
+
+_SIGNS = (
+    "word",
+    "  ",
+    "\n\n",
+    "``",
+    "- ",
+    "[x](y)",
+    "<b>",
+    "&amp;",
+    "://",
+    "===",
+    "1. ",
+    "`x_y`",
+    "a_b",
+    "```",
+    "~~~",
+    "+ ",
+)
+_PIECES = st.lists(st.sampled_from([*_SIGNS, *"a1 \n`_*-#|&\"'<>\\!\té"]), max_size=12).map("".join)
+
+
+@given(_PIECES)
+@example("` `` `")
+@example("a_ b_ c_d")
+@settings(max_examples=400)
+def test_the_fast_way_gives_what_the_parser_gives(markdown: Markdown, text: str) -> None:
+    assert markdown.inline(text) == markdown._parser.renderInline(text)
+    assert markdown.blocks(text) == markdown._parser.render(text, {"level": 4, "anchors": None})
+
+
+def test_every_text_is_the_same_in_the_fast_way(markdown: Markdown) -> None:
+    fast = 0
+    for loaded in load(ROOT / "content")[0].entries:
+        for text in texts(loaded.entry):
+            if text.kind == "inline":
+                fast += _PLAIN_LINE.fullmatch(text.value) is not None
+                assert markdown.inline(text.value) == markdown._parser.renderInline(text.value)
+            elif text.kind == "markdown":
+                fast += _PLAIN_PARAGRAPHS.fullmatch(text.value) is not None
+                assert markdown.blocks(text.value) == markdown._parser.render(
+                    text.value, {"level": 4, "anchors": None}
+                )
+    assert fast > 5000
