@@ -52,11 +52,11 @@ class _Renderer(RendererHTML):
         return f"</{_deeper(tokens[index].tag, env)}>\n"
 
 
-_PLAIN = r"[^\\`*_\[<&\n]++|(?<=[A-Za-z0-9])_++(?=[A-Za-z0-9])|`[^`\n]++`(?!`)"
+_PLAIN = r"[^\\`*_\[<&\n\t]++|(?<=[A-Za-z0-9])_++(?=[A-Za-z0-9])|`[^`\n]++`(?!`)"
 """Parts of a line that are themselves, or code: no emphasis, link, entity, escape or tag can begin in them."""
 _PLAIN_LINE = re.compile(rf"(?:{_PLAIN})*+")
 _PLAIN_PARAGRAPHS = re.compile(
-    rf"(?:(?=[A-Za-z`\"'(])(?!```)(?:{_PLAIN})++(?<! )(?:\n(?!\Z)|\n*\Z|\n\n+(?!\Z)))+", re.ASCII
+    rf"(?:(?=[A-Za-z`\"'(])(?!```)(?:{_PLAIN})++(?<!\s)(?:\n(?!\Z)|\n*\Z|\n\n+(?!\Z)))+"
 )
 """Lines that begin as no heading, list, quote, table, rule or fence does, and paragraphs of them."""
 
