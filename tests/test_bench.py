@@ -1,0 +1,101 @@
+"""What bench/ builds with is what it says: entries that ``check`` takes, the same ones again, and the same text for everybody."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench import entries, markdown, sites
+from generator.checks import examine, examine_logs
+from generator.checks.texts import texts
+from generator.content import Content
+from generator.load import load
+
+COUNT = 10
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("generated") / "content"
+    entries.write(folder, COUNT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def generated(folder: Path) -> Content:
+    return load(folder)[0]
+
+
+def test_check_takes_the_entries(folder: Path) -> None:
+    content, findings = examine(folder)
+    assert [finding for finding in findings if finding.severity == "error"] == []
+    assert len(content.entries) == COUNT
+    assert examine_logs(content) == []
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(folder: Path, tmp_path: Path) -> None:
+    def files(root: Path) -> dict[str, bytes]:
+        return {
+            path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+        }
+
+    entries.write(tmp_path / "again", COUNT)
+    assert files(tmp_path / "again") == files(folder)
+    entries.write(tmp_path / "other", COUNT, seed=8)
+    names = [{path.name for path in (root / "failures").iterdir()} for root in (folder, tmp_path / "other")]
+    assert not names[0] & names[1]
+
+
+def test_an_entry_is_as_long_as_the_one_whose_shape_it_has(folder: Path) -> None:
+    content, _ = load(Path(__file__).parents[1] / "content")
+    made = entries.Generator(content, COUNT)
+    for number in range(COUNT):
+        original = made.shape(number).loaded.positions.source
+        drawn = made.entry(number).files["entry.yaml"].decode()
+        assert 0.8 < len(drawn) / len(original) < 1.2
+        assert Counter(re.findall(r"^\w+:", drawn, re.M)) == Counter(re.findall(r"^\w+:", original, re.M))
+
+
+def test_no_two_entries_have_a_message_or_code_in_common(generated: Content) -> None:
+    for kind in ("signatures", "examples"):
+        found = Counter(
+            text.value
+            for loaded in generated.entries
+            for text in texts(loaded.entry)
+            if text.field[0] == kind and text.field[-1] == {"signatures": "text", "examples": "code"}[kind]
+        )
+        assert [value for value, times in found.items() if times > 1] == []
+
+
+def test_the_markdown_has_every_text_of_the_entry(generated: Content) -> None:
+    for loaded in generated.entries:
+        shown = _letters(markdown.body(loaded.entry))
+        for text in texts(loaded.entry):
+            if text.field[0] not in ("title", "logs", "figures", "changes"):
+                assert _letters(text.value) in shown, text.field
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "", text)
+
+
+def test_a_measured_command_is_timed_and_a_failing_one_is_told(tmp_path: Path) -> None:
+    measure = sites.measured(["sh", "-c", "head -c 30000000 /dev/zero | tail -c 1 >made"], tmp_path)
+    assert (tmp_path / "made").read_bytes() == b"\0"
+    assert measure.cpu > 0
+    assert measure.wall > 0
+    assert 1 < measure.peak < 500
+    with pytest.raises(sites.Failed, match="ended with 3: no such luck"):
+        sites.measured(["sh", "-c", "echo no such luck; exit 3"], tmp_path)
+
+
+def test_a_report_gives_the_ratios_to_hugo() -> None:
+    def rows(*walls: float) -> dict[str, list[sites.Measure]]:
+        return {"clean": [sites.Measure(wall, 2 * wall, 100) for wall in walls], "again": []}
+
+    text = sites.report(1000, 3, {"ours": rows(3, 1, 2), "hugo": rows(4, 4, 4)})
+    assert "| ours | clean | 2.00 | 4.00 | 100 | 0.50 | 0.50 |" in text
+    assert "| hugo | clean | 4.00 | 8.00 | 100 | 1.00 | 1.00 |" in text
