@@ -285,9 +285,7 @@ def _prose(raw: str, slugs: set[str]) -> Iterator[Piece]:
             yield "/)"
         elif match[0].startswith(("http", "](http")):
             scheme, _, address = match[0].partition("//")
-            yield f"{scheme}//"
-            yield _made(5)
-            yield f".{address}"
+            yield from (f"{scheme}//", _made(5), ".", _made(6), f".{address}")
         elif match["kept"] and match[0][0].isalnum() and (kept := kept + 1) % 2 == 0:
             # What is a row of numbers else would be the same sentence in each entry of this shape.
             yield _made(max(4, len(match[0])))
