@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
@@ -96,7 +97,9 @@ def _cell(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """The text on one line; in one without code, what looks like a tag is text."""
+    line = " ".join(text.split())
+    return line if "`" in line else re.sub(r"<(?!https?:|mailto:)", "&lt;", line)
 
 
 def _words(name: str) -> str:

@@ -39,7 +39,7 @@ LOCK = ROOT / "requirements" / "bench.lock"
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ENVIRONMENT = ROOT / ".venv" / "bench"
 LIMIT_SECONDS = 1800
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.1
 
 
 # --- what is measured
@@ -68,21 +68,19 @@ def measured(command: Sequence[str], cwd: Path) -> Measure:
         timer = threading.Timer(LIMIT_SECONDS, _end, [process.pid])
         timer.start()
         try:
-            _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:
-            _end(process.pid)
-            process.wait()
-            raise
+            # Until it is waited for, its number is its own, and nobody else's session can be ended.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            wall = time.perf_counter() - start
         finally:
             timer.cancel()
             watch.stop()
-        wall = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        _end(process.pid)
+            _end(process.pid)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             said.seek(0)
             raise Failed(
-                f"{Path(command[0]).name} ended with {process.returncode}: {said.read()[-2000:].decode()}"
+                f"{Path(command[0]).name} ended with {process.returncode}: {said.read()[-2000:].decode(errors='replace')}"
             )
     # Short ones end between two looks; the system knows the peak of each process.
     return Measure(wall, usage.ru_utime + usage.ru_stime, max(watch.peak, usage.ru_maxrss) / 1024)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -18,9 +20,16 @@ COUNT = 10
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real content as it is now: somebody may be writing in it."""
+    source = tmp_path_factory.mktemp("source") / "content"
+    return shutil.copytree(Path(__file__).parents[1] / "content", source)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
     folder = tmp_path_factory.mktemp("generated") / "content"
-    entries.write(folder, COUNT)
+    entries.write(folder, COUNT, source=source)
     return folder
 
 
@@ -36,21 +45,23 @@ def test_check_takes_the_entries(folder: Path) -> None:
     assert examine_logs(content) == []
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(folder: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(
+    folder: Path, source: Path, tmp_path: Path
+) -> None:
     def files(root: Path) -> dict[str, bytes]:
         return {
             path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
         }
 
-    entries.write(tmp_path / "again", COUNT)
+    entries.write(tmp_path / "again", COUNT, source=source)
     assert files(tmp_path / "again") == files(folder)
-    entries.write(tmp_path / "other", COUNT, seed=8)
+    entries.write(tmp_path / "other", COUNT, seed=8, source=source)
     names = [{path.name for path in (root / "failures").iterdir()} for root in (folder, tmp_path / "other")]
     assert not names[0] & names[1]
 
 
-def test_an_entry_is_as_long_as_the_one_whose_shape_it_has(folder: Path) -> None:
-    content, _ = load(Path(__file__).parents[1] / "content")
+def test_an_entry_is_as_long_as_the_one_whose_shape_it_has(source: Path) -> None:
+    content, _ = load(source)
     made = entries.Generator(content, COUNT)
     for number in range(COUNT):
         original = made.shape(number).loaded.positions.source
@@ -72,7 +83,7 @@ def test_no_two_entries_have_a_message_or_code_in_common(generated: Content) -> 
 
 def test_the_markdown_has_every_text_of_the_entry(generated: Content) -> None:
     for loaded in generated.entries:
-        shown = _letters(markdown.body(loaded.entry))
+        shown = _letters(html.unescape(markdown.body(loaded.entry)))
         for text in texts(loaded.entry):
             if text.field[0] not in ("title", "logs", "figures", "changes"):
                 assert _letters(text.value) in shown, text.field
