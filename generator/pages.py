@@ -25,9 +25,11 @@ from .views import (
     messages_by_system,
     most_reported,
     neighbours,
+    often_confused,
     related,
     sample_lines,
     sample_logs,
+    short_names,
     tally,
 )
 
@@ -106,7 +108,7 @@ def all_pages(catalogue: Catalogue) -> list[Page]:
         *_groups(catalogue),
         _signatures(catalogue),
         _diagnose(catalogue),
-        _compare(),
+        _compare(catalogue),
         _changes(catalogue),
         *(_symptom(node) for node in symptoms.nodes(catalogue)),
         *(
@@ -160,7 +162,12 @@ def _redirect(loaded: LoadedEntry, alias: str) -> Page:
 
 def _hub(catalogue: Catalogue, hub: Hub) -> Page:
     rows = hub_rows(catalogue, hub)
-    data = {"hub": hub, "rows": rows, "filters": hub_filters(catalogue, rows)}
+    data = {
+        "hub": hub,
+        "rows": rows,
+        "filters": hub_filters(catalogue, rows),
+        "names": short_names(catalogue),
+    }
     name = catalogue.systems[hub.system].name
     description = (
         f"{name} failures by lifecycle phase, and what ZeRO 1, 2 and 3 do to each kind of state there."
@@ -213,11 +220,12 @@ def _diagnose(catalogue: Catalogue) -> Page:
     return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
 
 
-def _compare() -> Page:
+def _compare(catalogue: Catalogue) -> Page:
     description = (
         "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
     )
-    return Page("compare", "compare/index.html", "Compare failures", description, "compare.html")
+    data = {"confused": often_confused(catalogue), "names": short_names(catalogue)}
+    return Page("compare", "compare/index.html", "Compare failures", description, "compare.html", data)
 
 
 def _changes(catalogue: Catalogue) -> Page:

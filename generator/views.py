@@ -146,6 +146,39 @@ def hub_rows(catalogue: Catalogue, hub: Hub) -> tuple[HubRow, ...]:
     )
 
 
+_WORD = re.compile(r"[A-Za-z0-9]+(?:-[0-9]+)?")
+_ACRONYMS = ("OOM", "GPU", "LR", "SSH")
+"""What addresses hold and no taxonomy spells."""
+
+
+def short_names(catalogue: Catalogue) -> Mapping[str, str]:
+    """What each entry is called where a title is too long: the words of its address, spelled as the field does.
+
+    The entry's own title decides on the spelling (``zero3`` is ZeRO-3, ``zero`` may be the number), then the taxonomy.
+    """
+    content = catalogue.content
+    names = [
+        *(system.name for system in content.systems),
+        *(tag.name for tag in content.tags),
+        *(family.name for family in content.families),
+    ]
+    terms = _spelled(" ".join([*names, *_ACRONYMS]))
+    return {loaded.slug: _short_name(loaded, terms) for loaded in catalogue.current}
+
+
+def _short_name(loaded: LoadedEntry, terms: Mapping[str, str]) -> str:
+    title = loaded.entry.title
+    spelled = {**terms, **{word: word for word in _WORD.findall(title) if word.islower()}, **_spelled(title)}
+    return " ".join(spelled.get(word, word) for word in loaded.slug.split("-"))
+
+
+def _spelled(text: str) -> dict[str, str]:
+    """The words with a capital after their first letter, by how an address writes them."""
+    return {
+        word.lower().replace("-", ""): word for word in _WORD.findall(text) if word[1:] != word[1:].lower()
+    }
+
+
 def in_hub(entry: Entry, system: str) -> bool:
     """Whether an entry has its place in a system's hub."""
     return any(known.id == system for known in entry.systems) or entry.in_deepspeed is not None
@@ -153,7 +186,8 @@ def in_hub(entry: Entry, system: str) -> bool:
 
 def _columns(catalogue: Catalogue, system: str, phase: str) -> dict[str, tuple[LoadedEntry, ...]]:
     columns: dict[str, list[LoadedEntry]] = {name: [] for name, _ in STATES} | {"elsewhere": []}
-    for loaded in catalogue.in_phase(phase):
+    families = [family.id for family in catalogue.content.families]
+    for loaded in sorted(catalogue.in_phase(phase), key=lambda each: families.index(each.entry.family)):
         if in_hub(loaded.entry, system):
             columns[_column(loaded.entry)].append(loaded)
     return {name: tuple(entries) for name, entries in columns.items()}
@@ -201,7 +235,7 @@ def facets(entry: Entry) -> Mapping[str, tuple[str, ...]]:
 def hub_filters(catalogue: Catalogue, rows: tuple[HubRow, ...]) -> tuple[Filter, ...]:
     """The filters that leave something out, each with the values that its entries have."""
     named: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-        ("stage", "ZeRO stage", words.STAGES),
+        ("stage", "ZeRO stage", {**words.STAGES, **{stage: f"stage {stage}" for stage in "0123"}}),
         ("offload", "Offload", words.OFFLOADS),
         ("family", "Family", {family.id: family.name for family in catalogue.content.families}),
         ("effect", "Effect", words.EFFECTS),
@@ -280,6 +314,29 @@ def most_reported(catalogue: Catalogue, most: int = 8) -> tuple[tuple[LoadedEntr
         for loaded in catalogue.current
     ]
     return tuple(sorted(counted, key=lambda pair: -pair[1])[:most])
+
+
+def often_confused(catalogue: Catalogue, most: int = 6) -> tuple[tuple[LoadedEntry, LoadedEntry], ...]:
+    """Pairs of current entries that name each other as look-alikes, those first that the most entries point at."""
+    slugs = {loaded.slug for loaded in catalogue.current}
+    alike = {
+        loaded.slug: {other.entry for other in loaded.entry.look_alikes if other.entry in slugs}
+        for loaded in catalogue.current
+    }
+    pairs = [
+        (loaded, catalogue.by_slug[other])
+        for loaded in catalogue.current
+        for other in sorted(slug for slug in alike[loaded.slug] if slug)
+        if loaded.slug < other and loaded.slug in alike[other]
+    ]
+    pointed = {slug: len(catalogue.linked_from.get(slug, ())) for slug in slugs}
+    ranked = sorted(pairs, key=lambda pair: -pointed[pair[0].slug] - pointed[pair[1].slug])
+    chosen: list[tuple[LoadedEntry, LoadedEntry]] = []
+    for pair in ranked:
+        # Each failure once, so that the list shows different ones.
+        if not any(known.slug == one.slug for known_pair in chosen for known in known_pair for one in pair):
+            chosen.append(pair)
+    return tuple(chosen[:most])
 
 
 MessageGroup = tuple[LoadedEntry, tuple[Signature, ...]]

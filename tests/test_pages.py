@@ -21,8 +21,10 @@ from generator.views import (
     look_alikes,
     messages_by_system,
     neighbours,
+    often_confused,
     related,
     sample_lines,
+    short_names,
     tally,
 )
 
@@ -123,6 +125,26 @@ def test_neighbours_share_the_phase(real: Catalogue) -> None:
     for loaded in real.current:
         assert all(other.entry.phase == loaded.entry.phase for other in neighbours(real, loaded))
         assert loaded.slug not in {other.slug for other in neighbours(real, loaded)}
+
+
+def test_short_names_are_spelled_as_the_field_does(real: Catalogue) -> None:
+    names = short_names(real)
+    assert names["cuda-oom-initialization"] == "CUDA OOM initialization"
+    assert names["no-sync-with-zero2-or-zero3"] == "no sync with ZeRO-2 or ZeRO-3"
+    # The number and the script, not the optimizer.
+    assert names["zero-sized-parameter"] == "zero sized parameter"
+    assert names["zero-to-fp32-consumed-numels"] == "zero to fp32 consumed numels"
+    assert {slug.replace("-", "") for slug in names} == {
+        re.sub("[- ]", "", name).lower() for name in names.values()
+    }
+
+
+def test_the_often_confused_name_each_other(real: Catalogue) -> None:
+    pairs = often_confused(real)
+    assert pairs
+    for one, other in pairs:
+        assert other.slug in {alike.entry for alike in one.entry.look_alikes}
+        assert one.slug in {alike.entry for alike in other.entry.look_alikes}
 
 
 def test_hub_holds_each_entry_once(catalogue: Catalogue) -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
+from generator.catalogue import Catalogue
+from generator.load import load
 
 ENTRY = "failures/batch-size-triangle/"
 
@@ -30,7 +36,7 @@ def test_views_hide_and_are_remembered_and_linkable(page: Page, address: str) ->
     page.goto(address + "failures/gradient-computed-twice/")
     assert visible_headings(page) == on_call
     page.goto(address + ENTRY + "?view=executive")
-    assert visible_headings(page) == []
+    assert visible_headings(page) == ["What this failure is"]
     expect(page.get_by_text("At risk")).to_be_visible()
     page.get_by_label("Engineer").check()
     assert visible_headings(page) == whole
@@ -63,6 +69,21 @@ def test_copy_gives_the_signature_itself(page: Page, address: str) -> None:
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("Check batch related parameters. train_batch_size is not equal to ")
     assert copied.endswith("}")
+
+
+def test_copy_gives_the_code_beside_it(page: Page, address: str) -> None:
+    content, _ = load(Path(__file__).parents[1] / "content")
+    entry = Catalogue(content).by_slug["batch-size-triangle"].entry
+    page.goto(address + ENTRY)
+    told = [part.code for example in entry.examples for part in (example.failing, example.repaired)]
+    buttons = page.get_by_role("button", name=re.compile("Copy the (failing|repaired) code"))
+    expect(buttons).to_have_count(len(told))
+    for button, code in zip(buttons.all(), told, strict=True):
+        button.click()
+        expect(button).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()").rstrip() == code.rstrip()
+    page.get_by_role("button", name="Copy the command").first.click()
+    assert page.evaluate("navigator.clipboard.readText()") == entry.confirm[0].command
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -117,6 +117,14 @@ def test_what_is_no_word_finds_nothing(page: Page, address: str) -> None:
     expect(page.get_by_role("status")).to_have_text("Nothing found.")
 
 
+def test_a_words_first_letters_are_no_hit(page: Page, address: str) -> None:
+    """Of a word that no page has, Pagefind finds what begins like it: here the qwZ of quantized weights."""
+    page.goto(address)
+    ask(page, "qwxyz flurble")
+    expect(page.get_by_role("status")).to_have_text("Nothing found.")
+    expect(options(page)).to_have_count(0)
+
+
 def test_a_search_that_cannot_load_says_so(page: Page, address: str) -> None:
     def refuse(route: Route) -> None:
         route.fulfill(status=204)

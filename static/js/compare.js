@@ -140,6 +140,8 @@ async function show() {
   place.replaceChildren(...parts.filter((part) => part !== null));
   place.removeAttribute("aria-busy");
   byId("picker", HTMLFormElement).hidden = entries.length >= MOST;
+  const confused = document.getElementById("confused");
+  if (confused) confused.hidden = entries.length > 0;
   if (entries.length > 1) document.title = `${entries.map(titleOf).join(" / ")} · First Fault`;
 }
 

@@ -80,11 +80,16 @@ async function copy(text) {
   field.remove();
 }
 
+/** The code of the figure or the command that a button without a text of its own stands in. @param {HTMLElement} button */
+function codeBeside(button) {
+  return button.closest(".snippet, .command")?.querySelector("pre code")?.textContent ?? "";
+}
+
 function offerCopies() {
   document.addEventListener("click", async (event) => {
     const button = event.target instanceof Element && event.target.closest("button[data-copy]");
     if (!(button instanceof HTMLElement)) return;
-    await copy(button.dataset.copy ?? "");
+    await copy(button.dataset.copy || codeBeside(button));
     const label = button.dataset.label ?? button.textContent;
     button.dataset.label = label ?? "";
     button.textContent = "Copied";

@@ -16,6 +16,7 @@ const SHOWN = 8;
 const FULL_TEXT_WORDS = 12;
 const FULL_TEXT_SHOWN = 5;
 const LONGEST_WORD = 80;
+const LONGEST_ENDING = 3;
 const SHOWN_IN_BOX = 1000;
 const NOTHING_FOUND =
   "Paste the line of the first error itself, or try two or three telling words of it. Or look through ";
@@ -162,6 +163,7 @@ async function fullTextHits(engine, text, shown) {
     .slice(0, FULL_TEXT_SHOWN + shown.size);
   const data = await Promise.all(best.map(({ result }) => result.data()));
   return data
+    .filter(({ excerpt }) => marksOne(excerpt, words))
     .map(({ url, meta, excerpt }) => ({
       title: meta.title ?? url,
       url: new URL(url, ROOT).href,
@@ -169,6 +171,16 @@ async function fullTextHits(engine, text, shown) {
     }))
     .filter(({ url }) => !shown.has(url))
     .slice(0, FULL_TEXT_SHOWN);
+}
+
+/**
+ * Whether an excerpt's marks hold one of the words, up to its ending. Of a word that no page has, Pagefind finds its
+ * first letters. @param {string} excerpt @param {string[]} words
+ */
+function marksOne(excerpt, words) {
+  const marked = [...excerpt.matchAll(/<mark>(.*?)<\/mark>/g)].map(([, text]) => unescaped(text).toLowerCase());
+  const starts = words.map((word) => word.toLowerCase().slice(0, Math.max(3, word.length - LONGEST_ENDING)));
+  return marked.length === 0 || marked.some((text) => starts.some((start) => text.includes(start)));
 }
 
 /** Pagefind's excerpt is escaped text with marks; it becomes nodes, never markup. @param {string} excerpt @returns {Node[]} */
@@ -346,7 +358,8 @@ export class SearchBox {
   /** @param {string} status @param {string} advice what to do, up to the link */
   sayInstead(status, advice) {
     const link = element("a", "all failures", { href: new URL("failures/", ROOT).href });
-    this.say(status, [textNode(`${status} ${advice}`), link, textNode(".")], true);
+    const finder = element("a", "start from what you see", { href: new URL("symptoms/", ROOT).href });
+    this.say(status, [textNode(`${status} ${advice}`), link, textNode(", or "), finder, textNode(".")], true);
   }
 
   /** @param {string} status @param {Node[]} note @param {boolean} spoken */
