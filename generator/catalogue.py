@@ -30,6 +30,12 @@ class Catalogue:
         return tuple(sorted(shown, key=lambda loaded: loaded.entry.title.casefold()))
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name that a folder of failures/ has: of entries, of those with errors, and former ones."""
+        aliases = (alias for loaded in self.content.entries for alias in loaded.entry.aliases)
+        return frozenset((*self.by_slug, *self.content.broken, *aliases))
+
+    @cached_property
     def rank(self) -> dict[str, int]:
         """The place of each current entry among them."""
         return {loaded.slug: number for number, loaded in enumerate(self.current)}

@@ -92,6 +92,7 @@ def runs(phase: str, state: State, cells: ZeroCells) -> list[Run]:
     return found
 
 
+@cache
 def glyph(kind: Layout, size: Size, said: str = "") -> Markup:
     """A reference to a symbol: one GPU's box, or four. ``said`` is read before the layout's words."""
     width, height = _extent(size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 HEAD = 60_000
 TAIL = 180_000
@@ -159,8 +160,13 @@ def _add_number(found: list[str], word: str, numbers: bool) -> None:
         found.append(word)
 
 
-def _readings(word: str) -> Iterator[str]:
+@lru_cache(20_000)
+def _readings(word: str) -> tuple[str, ...]:
     """The word whole and its parts: ``DeepSpeedCPUAdam`` is also deep, speed, cpu, adam."""
+    return tuple(_read(word))
+
+
+def _read(word: str) -> Iterator[str]:
     lower = word.lower().strip("_")
     if len(lower) < 2 or lower in STOP or (len(lower) >= 6 and _HEX.fullmatch(lower)):
         return

@@ -37,7 +37,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -197,6 +197,7 @@ class Compiled:
         return max(0, line.find(self.literal) - MAX_SEARCHED // 2)
 
 
+@lru_cache(4096)
 def parse(template: str) -> tuple[Piece, ...]:
     """The template's literals and holes in order, for showing; lines are parted by ``Literal("\\n")``.
 

@@ -52,12 +52,12 @@ CHECKS: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     figures.check,
     signatures.check,
     markup.check,
-    snippets.check,
     evidence.check,
     characters.check,
 )
 """What a page rests on: a build asks these, too."""
 EDITORIAL: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
+    snippets.check,
     code.check,
     reproductions.check,
     filler.check,

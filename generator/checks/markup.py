@@ -97,8 +97,7 @@ def _is_page(catalogue: Catalogue, target: str) -> bool:
     content = catalogue.content
     match folder:
         case "failures" if name:
-            aliases = {alias for loaded in content.entries for alias in loaded.entry.aliases}
-            return name in {*catalogue.by_slug, *content.broken, *aliases}
+            return name in catalogue.names
         case "phases" | "families":
             return name in getattr(catalogue, folder)
         case "systems":
