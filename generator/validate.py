@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -177,7 +178,14 @@ _FORMS = {
 
 def _wrong_form(name: str, pattern: str, given: str) -> tuple[str, str, str]:
     code, words = _FORMS.get(pattern, ("wrong-type", "has the wrong form"))
-    return code, f"{name} is {shown(given)}; it {words}", ""
+    hint = _slug_like(given) if code == "bad-slug" else ""
+    return code, f"{name} is {shown(given)}; it {words}", hint
+
+
+def _slug_like(given: str) -> str:
+    """A hint that writes a name as it must be written, where it has ASCII letters or digits."""
+    slug = "-".join(re.findall(r"[a-z0-9]+", given.lower()))
+    return f"write {slug}" if slug else ""
 
 
 def model_at(kind: Any, where: FieldPath) -> type[BaseModel] | None:

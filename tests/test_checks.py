@@ -154,3 +154,47 @@ def test_sarif_names_rules_and_places() -> None:
 def test_the_right_side_of_an_explanation_is_not_the_wrong_side(code: str) -> None:
     said = CODES[code]
     assert not said.bad or said.bad != said.good
+
+
+@pytest.mark.parametrize(
+    "text", ["RuntimeError:", "torch.OutOfMemoryError: {int}", "Traceback (most recent call last):"]
+)
+def test_words_that_every_failure_prints_are_no_message(tmp_path: Path, text: str) -> None:
+    assert "too-general" in _codes_with_message(tmp_path, text, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [("KeyError: 0", ""), ("'grad_norm': nan,", ""), ("KeyError: {int:at}", "needs: [in _update_lr]")],
+)
+def test_words_that_tell_or_have_a_condition_are_a_message(tmp_path: Path, text: str, needs: str) -> None:
+    assert "too-general" not in _codes_with_message(tmp_path, text, needs)
+
+
+def _codes_with_message(folder: Path, text: str, needs: str) -> set[str]:
+    """The codes found where the short entry has this message."""
+    entry = shutil.copytree(RIGHT, folder / "content") / "failures/port-taken/entry.yaml"
+    old = 'text: "OSError: [Errno 98] Address already in use"'
+    whole = entry.read_text()
+    assert old in whole
+    entry.write_text(whole.replace(old, f"text: {json.dumps(text)}" + (f"\n    {needs}" if needs else "")))
+    return {finding.code for finding in examine(folder / "content")[1]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        (
+            "status: short",
+            "status: short\naliases: [port-taken]",
+            "give a former name of the entry, or remove it",
+        ),
+        ("id: pytorch", "id: PyTorch", "write pytorch"),
+    ],
+)
+def test_a_finding_says_what_to_do(tmp_path: Path, old: str, new: str, hint: str) -> None:
+    entry = shutil.copytree(RIGHT, tmp_path / "content") / "failures/port-taken/entry.yaml"
+    whole = entry.read_text()
+    assert old in whole
+    entry.write_text(whole.replace(old, new, 1))
+    assert hint in {finding.hint for finding in examine(tmp_path / "content")[1]}

@@ -21,7 +21,7 @@ from generator.yaml_document import compose, read_document
 
 from .malformed.table import CHANGES, ENTRY, MARK, SHORT, TREES, WHOLES, Change, Tree, Whole
 
-WARNINGS = {"private", "unfixed-cause", "unused-reference"}
+WARNINGS = {"path-in-signature", "private", "unfixed-cause", "unused-reference"}
 Captured = pytest.CaptureFixture[str]
 RIGHT = Path(__file__).parent / "malformed" / "content"
 

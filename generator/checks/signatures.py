@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry, Positions
-from ..finding import Explanation, Finding
+from ..finding import Explanation, Finding, shown
 from ..model import Entry, LinePattern, Signature
 from ..signature import CONDITION_BYTES, TemplateError, compile_template, parse
 from .report import finding, finding_within
@@ -21,6 +22,17 @@ CODES: Mapping[str, Explanation] = {
         "can be matched in linear time.",
         "text: exits with return code = {integer}",
         "text: exits with return code = {int}",
+    ),
+    "too-general": Explanation(
+        "The message is only the kind of an exception or a header, which unrelated failures print too: the entry "
+        "would be named for all of them. Write the words after it, or the frame or line that must stand near in needs.",
+        "text: 'RuntimeError:'",
+        "text: 'RuntimeError: Expected all tensors to be on the same device'",
+    ),
+    "path-in-signature": Explanation(
+        "An absolute path differs from machine to machine: with it, the message is found on one of them.",
+        "text: cannot open /home/user/run/train.json",
+        "text: cannot open {path}",
     ),
     "no-signature": Explanation(
         "A reader comes with a message. An entry has a signature of the role 'cause' (or 'confirmation'), or "
@@ -40,6 +52,8 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     yield from _check_presence(entry, positions)
     for field, template, read in _templates(entry):
         yield from _check_template(positions, field, template, read)
+    for i, signature in enumerate(entry.signatures):
+        yield from _check_words(positions, ("signatures", i, "text"), signature)
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
@@ -91,6 +105,34 @@ def _check_template(positions: Positions, field: FieldPath, template: str, read:
     except TemplateError as error:
         offset = min(error.offset, len(template) - 1)
         yield finding_within(positions, field, template, offset, "template", error.message)
+
+
+_HOLE = re.compile(r"\{\w+(?::\w+)?\}")
+_UNTELLING = re.compile(
+    r"(?:[\w.]*(?:Error|Exception|Warning)|Traceback \(most recent call last\)|error|failed)[:.!\s]*", re.I
+)
+"""An exception's kind or a header, without a word of what it is about."""
+_PATH = re.compile(r"(?<![\w.{}:/\\-])/(?!(?:dev|proc|sys)/)(?:[\w.@+-]+/)+[\w.@+-]+")
+
+
+def _check_words(positions: Positions, field: FieldPath, signature: Signature) -> Iterator[Finding]:
+    """Whether the literal words tell this failure, and would stand on another machine, too."""
+    if not signature.needs and _UNTELLING.fullmatch(_HOLE.sub(" ", signature.text).strip()):
+        message = f"{shown(signature.text)} stands in the logs of other failures, too"
+        hint = "write the words that only this failure prints, or what must stand near in needs"
+        yield finding(positions, field, "too-general", message, hint)
+    if found := _PATH.search(signature.text):
+        message = f"the path {shown(found[0])} differs from machine to machine"
+        yield finding_within(
+            positions,
+            field,
+            signature.text,
+            found.start(),
+            "path-in-signature",
+            message,
+            "write {path}",
+            "warning",
+        )
 
 
 def _owned(catalogue: Catalogue) -> Iterator[tuple[Signature | LinePattern, Positions, FieldPath]]:

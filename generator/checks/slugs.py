@@ -44,7 +44,10 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
             owner = alias if taken else owners.setdefault(alias, loaded.slug)
             if owner != loaded.slug or taken:
                 message = f"the alias {shown(alias)} belongs to the entry {shown(owner)}"
-                yield finding(loaded.positions, ("aliases", i), "alias-taken", message)
+                hint = "give a former name of the entry, or remove it"
+                if alias == loaded.slug:
+                    message = f"the alias {shown(alias)} is the entry's own name"
+                yield finding(loaded.positions, ("aliases", i), "alias-taken", message, hint)
     yield from _folders_taken(catalogue)
 
 

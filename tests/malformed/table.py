@@ -442,6 +442,20 @@ CHANGES = (
     ),
     Change("withdrawn without a word", SHORT, "status: short", "status: ▶withdrawn", "withdrawn"),
     # signatures
+    Change(
+        "an exception's kind alone",
+        SHORT,
+        'text: "OSError: [Errno 98] Address already in use"',
+        'text: ▶"OSError: {int}"',
+        "too-general",
+    ),
+    Change(
+        "a path of one machine",
+        SHORT,
+        '98] Address already in use"',
+        '98] Address already in use at ▶/home/user/run.py"',
+        "path-in-signature",
+    ),
     Change("unclosed hole", SHORT, "[Errno 98]", "[Errno ▶{int]", "template"),
     Change("unknown hole", SHORT, "[Errno 98]", "[Errno ▶{digits}]", "template"),
     Change("lone brace", SHORT, 'in use"', 'in use▶}"', "template"),
