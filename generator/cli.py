@@ -222,7 +222,9 @@ def check_command(
     typer.echo(format_findings(wanted, fmt), nl=False)
     if not quiet:
         total = len(loaded.entries) + len(loaded.broken)
-        read = f"{len(slugs)} of {total}" if prefixes else str(total)
+        root = printable(folder.resolve().name)
+        broken = [slug for slug in loaded.broken if _is_under(f"{root}/failures/{slug}/entry.yaml", prefixes)]
+        read = f"{len(slugs) + len(broken)} of {total}" if prefixes else str(total)
         typer.echo(f"{read} entries: {_summary(wanted)}", err=True)
     return 1 if any(strict or finding.severity == "error" for finding in wanted) else 0
 
@@ -296,7 +298,7 @@ def _say_what_lacks(folder: Path, slug: str, path: Path, quiet: bool) -> int:
             if log.is_file() and not log.stat().st_size
             else ""
         )
-        then = f"Then: python build.py check {slug}, and python build.py serve to see it.\n"
+        then = f"Then: python build.py check {slug}, and python build.py serve to see /failures/{slug}/.\n"
         typer.echo("What only you can say:\n" + format_findings(missing) + empty + then, err=True, nl=False)
     return 0
 
@@ -331,7 +333,8 @@ def _without_names(text: str, quiet: bool) -> str:
 
 def _say_replaced(redaction: Redaction, count: int) -> None:
     times = "once" if count == 1 else f"{count} times"
-    typer.echo(f"replaced {redaction.kind} {shown(redaction.found)} by {redaction.shown}, {times}", err=True)
+    found = redaction.found[:3] + "…" if redaction.kind == "token" else redaction.found
+    typer.echo(f"replaced {redaction.kind} {shown(found)} by {redaction.shown}, {times}", err=True)
 
 
 def _require_free_slug(slug: str, content: Content) -> None:

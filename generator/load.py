@@ -242,7 +242,7 @@ class _Loader:
         except (OSError, RuntimeError):
             inside = False
         if not inside:
-            self.report(path, "link-out", "a symbolic link that leads nowhere or out of the content folder")
+            self.report(path, "link-out", _LEADS_OUT, "put the file itself there")
         return inside
 
     def _bytes(self, path: Path) -> bytes | None:
@@ -257,11 +257,13 @@ class _Loader:
             self.report(path, "unreadable", f"can't be read: {error.strerror}")
             return None
         if len(data) > MAX_FILE_BYTES:
-            self.report(path, "too-large", f"the file has over {MAX_FILE_BYTES} bytes")
+            hint = "keep what is needed; of a log, the lines around the error"
+            self.report(path, "too-large", f"the file has over {MAX_FILE_BYTES} bytes", hint)
             return None
         return data
 
 
+_LEADS_OUT = "a symbolic link that leads nowhere or out of the content folder"
 _FRONT_MATTER = re.compile(r"(?P<head>---\r?\n(?:(?!---\r?\n).*\n)*)---\r?\n")
 _SLUG: TypeAdapter[str] = TypeAdapter(Slug)
 

@@ -133,7 +133,7 @@ do_now:
     -
   restart:  # does a plain restart help? yes, no, or other-node
   restart_why:
-  concerns:  # who owns the repair
+  concerns:  # whom to tell, in words, such as: Whoever wrote the launch line.
 
 # The message as it is printed, with holes for what varies:
 # {{int}} {{num}} {{hex}} {{size}} {{word}} {{path}} {{quoted}} {{any}}; {{{{ and }}}} are braces.

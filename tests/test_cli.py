@@ -158,6 +158,13 @@ def test_check_of_a_part_tells_only_its_findings(
     assert bool(capsys.readouterr().out) == bool(code)
 
 
+def test_check_of_an_entry_that_cannot_be_read_counts_it(content: Path, capsys: Captured) -> None:
+    path = content / "failures/port-taken/entry.yaml"
+    path.write_text("\t" + path.read_text())
+    assert run(["check", "port-taken", "--content", str(content)]) == 1
+    assert capsys.readouterr().err == "1 of 2 entries: 1 error\n"
+
+
 def test_check_prints_json_alone_on_standard_output(content: Path, capsys: Captured) -> None:
     break_entry(content)
     assert run(["check", "--format", "json", "--content", str(content)]) == 1
@@ -250,13 +257,14 @@ def test_new_scaffolds_what_only_a_person_can_fill_in(content: Path, capsys: Cap
     assert all(str(finding) in err for finding in findings)
 
 
+SECRET = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz01234567"
 LOG = b"""torchrun starting on gpu-17.cluster.local
-[rank0]: step 41 loss 2.31
+[rank0]: step 41 loss 2.31, HF_TOKEN=%s
 [rank1]: Traceback (most recent call last):
 [rank1]:   File "/home/alice/run/train.py", line 31, in <module>
 [rank1]: ValueError: sample 17 of shard 4 has 3 channels
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
-"""
+""" % SECRET.encode()
 
 
 @pytest.mark.parametrize("name", ["train.log", "train.log.gz", "utf-16le.log"])
@@ -279,6 +287,8 @@ def test_new_takes_message_rank_and_log_from_a_log(
     assert run(arguments) == 0
     err = capsys.readouterr().err
     assert "replaced user 'alice' by user-1, once" in err
+    assert "replaced token 'hf_…' by [token 1], once" in err
+    assert SECRET not in err
     folder = content / "failures" / "odd-sample"
     entry = (folder / "entry.yaml").read_text()
     assert 'title: "ValueError: sample 17 of shard 4 has 3 channels"' in entry

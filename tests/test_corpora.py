@@ -12,6 +12,7 @@ from generator.catalogue import Catalogue
 from generator.checks import examine_logs
 from generator.corpora import Trial, breach, compared, confusion, recorded, to_json, trials
 from generator.evidence.coverage import coverage, covered
+from generator.finding import shown
 from generator.load import load
 
 ROOT = Path(__file__).parents[1]
@@ -64,6 +65,18 @@ def test_a_broken_promise_is_told_where_it_stands() -> None:
         ("log-promise", "content/failures/batch-size-triangle/entry.yaml")
     ]
     assert findings[0].line == loaded.positions.of(("logs", other, "says"))[0]
+
+
+def test_an_empty_log_is_called_empty() -> None:
+    content = catalogue().content
+    at = next(i for i, each in enumerate(content.entries) if each.slug == "batch-size-triangle")
+    loaded = content.entries[at]
+    log = next(log for log in loaded.entry.logs if log.says == "initiating")
+    changed = replace(loaded, files={**loaded.files, log.file: b"\n"})
+    entries = (*content.entries[:at], changed, *content.entries[at + 1 :])
+    (found,) = examine_logs(replace(content, entries=entries), {loaded.slug})
+    assert found.message == f"{shown(log.file)} is empty"
+    assert found.hint.startswith("put the lines around the error into it")
 
 
 def test_no_log_of_one_entry_is_counted_as_another() -> None:

@@ -39,9 +39,9 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
 
 
 def _line_problem(log: Log, data: bytes) -> str | None:
-    if log.line is None:
+    if log.line is None or not data.strip():  # an empty log keeps no promise, which is told
         return None
     lines = data.removesuffix(b"\n").split(b"\n")
     if log.line > len(lines):
-        return f"line {log.line} of {shown(log.file)}, which has {len(lines)} lines"
+        return f"line {log.line} of {shown(log.file)}, which has {len(lines)} line{'s' * (len(lines) > 1)}"
     return None if lines[log.line - 1].strip() else f"line {log.line} of {shown(log.file)} is empty"

@@ -31,5 +31,10 @@ def promises(catalogue: Catalogue, slugs: Collection[str] | None = None) -> Iter
         elif trial.log is not None:
             at = trial.loaded.entry.logs.index(trial.log)
             if (problem := breach(trial)) is not None:
-                message = f"{shown(trial.log.file)}: {problem}"
-                yield finding(trial.loaded.positions, ("logs", at, "says"), "log-promise", message)
+                message, hint = f"{shown(trial.log.file)}: {problem}", ""
+                if not trial.loaded.files[trial.log.file].strip():
+                    message = f"{shown(trial.log.file)} is empty"
+                    hint = "put the lines around the error into it, names and hosts taken out"
+                elif trial.named is None:
+                    hint = "compare its lines with the signatures' texts"
+                yield finding(trial.loaded.positions, ("logs", at, "says"), "log-promise", message, hint)

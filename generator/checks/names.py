@@ -51,6 +51,7 @@ class _Known:
             "tag": ("tags", catalogue.tags),
         }
         content = catalogue.content
+        self.files = {what: file for what, (file, _) in lists.items()}
         self.names = {what: names for what, (file, names) in lists.items() if is_whole(content, file)}
 
     def look_up(
@@ -61,8 +62,18 @@ class _Known:
             return
         for field, name in used:
             if name not in names:
-                hint = did_you_mean(name, names) or "see content/taxonomy"
+                hint = did_you_mean(name, names) or _choices(self.files[what], names)
                 yield finding(positions, field, "unknown-name", f"no {what} is named {shown(name)}", hint)
+
+
+FEW = 12
+"""So many names are told in a finding; of more, it tells the file."""
+
+
+def _choices(file: str, names: Iterable[str]) -> str:
+    """A hint that says what there is to choose from."""
+    known = sorted(names)
+    return f"see content/taxonomy/{file}.yaml" if len(known) > FEW else "one of: " + ", ".join(known)
 
 
 def _systems_named(entry: Entry) -> Iterator[tuple[FieldPath, str]]:

@@ -53,7 +53,8 @@ def _dangling(
     for field, name in named:
         if name not in ids:
             message = f"the entry has no {what} {shown(name)}"
-            yield finding(loaded.positions, field, f"unknown-{what}", message, did_you_mean(name, ids))
+            hint = did_you_mean(name, ids) or f"add it under {what}s, with this id"
+            yield finding(loaded.positions, field, f"unknown-{what}", message, hint)
 
 
 def _causes_named(entry: Entry) -> list[tuple[FieldPath, str]]:
