@@ -306,8 +306,8 @@ Table = dict[str, dict[str, list[Measure]]]
 INDEX = "Pagefind apart"
 
 
-def run(folder: Path, count: int, rounds: int, taking_part: Sequence[Tool]) -> Table:
-    """All builds, round by round."""
+def run(folder: Path, count: int, rounds: int, taking_part: Sequence[Tool]) -> Iterator[Table]:
+    """All builds, round by round; after each, what was measured so far."""
     write_projects(folder, count, taking_part)
     table: Table = {tool.name: {"clean": [], "again": []} for tool in taking_part}
     for number in range(rounds):
@@ -317,13 +317,14 @@ def run(folder: Path, count: int, rounds: int, taking_part: Sequence[Tool]) -> T
                 _round(home, tool, f"Edited{number}", table)
             except Failed as error:
                 print(f"{tool.name}: {error}", flush=True)
-    return table
+        yield table
 
 
 def _round(home: Path, tool: Tool, word: str, table: Table) -> None:
     # What a build keeps beside its output goes with it.
     for name in set(os.listdir(home)) - _kept(home, tool):
-        shutil.rmtree(home / name)
+        path = home / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     row = table[tool.name]
     row["clean"].append(_said(tool.name, "clean", measured(tool.clean, home)))
     if tool.name == "ours":
@@ -348,7 +349,7 @@ def _said(name: str, kind: str, measure: Measure) -> Measure:
 
 def report(count: int, rounds: int, table: Table) -> str:
     """Medians and ratios as a Markdown table."""
-    lines = [f"## {count:,} entries, median of {rounds} rounds", ""]
+    lines = [f"## {count:,} entries, median of {rounds} round{'s' * (rounds > 1)}", ""]
     lines += [
         "| | build | wall s | CPU s | peak MB | wall / Hugo | CPU / Hugo |",
         "|---|---|---|---|---|---|---|",
@@ -412,10 +413,11 @@ def main() -> int:
     parts = [head]
     for count in map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory(prefix="firstfault-bench-") as folder:
-            table = run(Path(folder), count, options.rounds, taking_part)
-        parts.append(report(count, options.rounds, table))
+            parts.append("")
+            for number, table in enumerate(run(Path(folder), count, options.rounds, taking_part), 1):
+                parts[-1] = report(count, number, table)
+                options.results.write_text("\n".join(parts), encoding="utf-8")
         print(parts[-1], flush=True)
-        options.results.write_text("\n".join(parts), encoding="utf-8")
     return 0
 
 
