@@ -67,14 +67,16 @@ _HOSTS = (
     _pattern(r"^\s{0,8}host\s{1,8}: ([\w.-]{2,80})", re.MULTILINE),
     _pattern(r"--(?:master[_-]addr|rdzv[_-]endpoint|hostname)[= ]([A-Za-z][\w.-]{1,80})"),
     _pattern(r"connect to \(([A-Za-z][\w.-]{1,80}), ?[0-9]"),
-    _pattern(r"\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])"),
     _pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Za-z][\w.-]{1,80}) (?:kernel|slurmstepd|slurmd|systemd)[:[]"),
     _pattern(r"https?://(?:[^\s/@]{1,200}@)?([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})"),
 )
 """Where a host's name stands; group 1 is the name."""
-_MAYBE_HOSTS = _pattern(
-    r"""(?:hostname|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})""",
-    re.IGNORECASE,
+_MAYBE_HOSTS = (
+    _pattern(
+        r"""(?:hostname|nodename|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})""",
+        re.IGNORECASE,
+    ),
+    _pattern(r"\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])"),
 )
 """Where a host's name may stand, if it looks like one."""
 _USERS = (
@@ -85,7 +87,7 @@ _USERS = (
 )
 _NO_HOST = _pattern(
     r"(?:localhost|node|host|nodes|login|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:node|login)-[a-z]"
-    r"|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)",
+    r"|(?:rank|default)[0-9]*|trainer|worker|process|stage|gpu|cuda)",
     re.IGNORECASE,
 )
 _PUBLIC = _pattern(
@@ -119,9 +121,10 @@ def redactions_of(texts: Sequence[str]) -> list[Redaction]:
             finder.add("host", match[2])
     for pattern in _HOSTS:
         finder.each(text, pattern, "host", _is_host)
-    finder.each(
-        text, _MAYBE_HOSTS, "host", lambda found: bool(re.search("[0-9.-]", found)) and _is_host(found)
-    )
+    for pattern in _MAYBE_HOSTS:
+        finder.each(
+            text, pattern, "host", lambda found: bool(re.search("[0-9.-]", found)) and _is_host(found)
+        )
     finder.add_first_labels(text)
     for pattern in _USERS:
         finder.each(text, pattern, "user", _is_user)

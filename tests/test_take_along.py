@@ -81,6 +81,9 @@ REDACTED = (
     ("Authorization: Bearer abcdef123456789", "abcdef123456789", "Authorization: Bearer [token 1]"),
     ("ssh carol@login.hpc.edu", "carol", "ssh user-1@example.com"),
     ("MASTER_ADDR=ip-10-1-2-3 ok", "ip-10-1-2-3", "MASTER_ADDR=host-1 ok"),
+    ("  host      : gpu17\nlost gpu17 and gpu170", "gpu17\n", "  host      : host-1\nlost host-1 and gpu170"),
+    ("SLURMD_NODENAME=gpu17 MASTER_ADDR=gpu17", "gpu17", "SLURMD_NODENAME=host-1 MASTER_ADDR=host-1"),
+    ("ssh jane@gpu17 [gpu17]:29500", "gpu17", "ssh user-1@host-1 [host-1]:29500"),
     ("MASTER_ADDR=10.4.5.6 ok", "10.4.5.6", "MASTER_ADDR=192.0.2.1 ok"),
     ("torchrun --rdzv-endpoint trainhead:29500 x", "trainhead", "torchrun --rdzv-endpoint host-1:29500 x"),
     (
@@ -114,6 +117,7 @@ def test_secrets_are_replaced(twin: Twin, text: str, secret: str, expected: str)
         "cublas==12.1.3.1, version 9.8.7.6",
         "File at /root/x and /home/ubuntu/y, self.weight @ x",
         "node-a:4121:4121 [0] NCCL WARN x",
+        "gpu0 is full, cuda:1 is not; worker3 and stage2 wait; [rank3]: on gpu 4",
     ],
 )
 def test_what_names_nobody_stays(twin: Twin, text: str) -> None:

@@ -35,12 +35,14 @@ const HOSTS = [
   /^\s{0,8}host\s{1,8}: ([\w.-]{2,80})/gm,
   /--(?:master[_-]addr|rdzv[_-]endpoint|hostname)[= ]([A-Za-z][\w.-]{1,80})/g,
   /connect to \(([A-Za-z][\w.-]{1,80}), ?[0-9]/g,
-  /\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])/g,
   /[0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Za-z][\w.-]{1,80}) (?:kernel|slurmstepd|slurmd|systemd)[:[]/g,
   /https?:\/\/(?:[^\s/@]{1,200}@)?([A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){0,5})/g,
 ];
 /** Where a host's name may stand, if it looks like one. */
-const MAYBE_HOSTS = [/(?:hostname|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})/gi];
+const MAYBE_HOSTS = [
+  /(?:hostname|nodename|nodelist|master_addr|rdzv_endpoint)["']?\s{0,4}[=:]\s{0,4}["']?([A-Za-z][\w.[\],-]{1,200})/gi,
+  /\[([A-Za-z][\w.-]{1,80})\]:[0-9]{2,5}(?![0-9])/g,
+];
 const USERS = [
   /(?<![\w.-])(?:\/[\w.-]{1,60}){0,4}?\/(?:home|Users|users|scratch)\/([A-Za-z_][\w.-]{1,60})/g,
   /[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2}([\w.-]{2,60})/g,
@@ -50,7 +52,7 @@ const USERS = [
 
 /** Names that tell nobody's machine or name. */
 const NO_HOST =
-  /^(?:localhost|node|host|nodes|login|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:node|login)-[a-z]|(?:rank|default|trainer|worker|process|stage|gpu|cuda)[0-9]*)$/i;
+  /^(?:localhost|node|host|nodes|login|none|null|true|false|auto|cpu|torch|python[0-9.]*|(?:node|login)-[a-z]|(?:rank|default)[0-9]*|trainer|worker|process|stage|gpu|cuda)$/i;
 const PUBLIC =
   /(?:^|\.)(?:pytorch\.org|pydantic\.dev|github\.com|githubusercontent\.com|huggingface\.co|deepspeed\.ai|nvidia\.com|python\.org|wandb\.ai|microsoft\.com|google\.com|readthedocs\.io|kernel\.org|schedmd\.com|aka\.ms|example\.(?:com|org|net))$/i;
 const NO_USER =
