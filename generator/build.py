@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from . import search_index
@@ -16,11 +19,14 @@ from .outputs.api import api_files
 from .outputs.diagnosis import diagnosis_files
 from .outputs.feeds import feed_files
 from .outputs.for_robots import robot_files
-from .pages import all_pages
+from .pages import Page, all_pages
+from .parallel import processes
 from .render import Renderer, stylesheets
-from .write import File, SiteError, write_site
+from .write import File, Maker, SiteError, write_site
 
 ROOT = Path(__file__).parents[1]
+MANY = 300
+"""Entries from which on more processes than one are worth their cost."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class Options:
     strict: bool = False
     repository: str = ""
     """The address of the repository on GitHub, for the links to edit an entry and to report an error in it."""
+    jobs: int | None = None
+    """How many processes; where none is said, one for each core if there are many entries."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +61,36 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
         options.out, [source, *(options.root / name for name in ("generator", "static", "templates"))]
     )
     progress("checking")
-    content, findings = examine_for_build(source)
+    count = _processes(source, options.jobs)
+    # What is loaded lives until the end, so nothing is won by looking whether it can go.
+    gc.disable()
+    try:
+        content, findings = examine_for_build(source, count)
+        gc.freeze()
+    finally:
+        gc.enable()
     if forbids(findings, options.strict):
         progress("")
         return Result(tuple(findings), False, len(content.entries))
-    progress("rendering")
-    files = site_files(content, options.root, options.base_url, options.repository)
-    progress("writing and indexing")
-    written = write_site(files, options.out, finish=search_index.index)
+    progress("rendering and writing")
+    makers = site_makers(content, options.root, options.base_url, options.repository)
+
+    def finish(folder: Path) -> None:
+        progress("indexing")
+        search_index.index(folder)
+
+    written = write_site((), options.out, finish, makers, count)
     progress("")
     return Result(tuple(findings), True, len(content.entries), written)
+
+
+def _processes(content: Path, wanted: int | None) -> int:
+    """Below a few hundred entries a second process costs more than it brings."""
+    if wanted is not None:
+        return processes(wanted)
+    failures = content / "failures"
+    many = failures.is_dir() and len(os.listdir(failures)) >= MANY
+    return processes() if many else 1
 
 
 def refuse_overlap(out: Path, sources: Iterable[Path]) -> None:
@@ -82,18 +110,27 @@ def forbids(findings: list[Finding], strict: bool) -> bool:
 
 def site_files(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[File]:
     """Every file of the site but the full-text index."""
+    return [file for make in site_makers(content, root, base_url, repository) for file in make()]
+
+
+def site_makers(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[Maker]:
+    """What makes the files of the site but the full-text index: a page each, and what takes longest first."""
     catalogue = Catalogue(content)
     pages = all_pages(catalogue)
     renderer = Renderer(catalogue, base_url, repository, pages)
+
+    def rendered(page: Page) -> list[File]:
+        return [replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")]
+
     return [
-        *(replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'") for page in pages),
-        *stylesheets(),
-        *bundle_files(catalogue),
-        *diagnosis_files(catalogue),
-        *api_files(catalogue, base_url),
-        *feed_files(catalogue, base_url),
-        *robot_files(catalogue, pages, base_url),
-        *static_files(root / "static"),
+        partial(bundle_files, catalogue),
+        partial(api_files, catalogue, base_url),
+        partial(feed_files, catalogue, base_url),
+        partial(diagnosis_files, catalogue),
+        *(partial(rendered, page) for page in sorted(pages, key=lambda page: page.kind == "entry")),
+        partial(robot_files, catalogue, pages, base_url),
+        partial(static_files, root / "static"),
+        stylesheets,
     ]
 
 

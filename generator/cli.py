@@ -131,6 +131,9 @@ def build_command(
     repository: Annotated[
         str, typer.Option("--repository", metavar="URL", help="Where the content is edited, for links to it.")
     ] = "",
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Use so many processes.")
+    ] = None,
     quiet: QuietOption = False,
 ) -> int:
     """Build the site: content/ to site/."""
@@ -147,6 +150,7 @@ def build_command(
         base_url=_checked_url(base_url),
         strict=strict,
         repository=_checked_url(repository, "--repository"),
+        jobs=jobs,
     )
     try:
         result = build(options, _progress(quiet))

@@ -25,6 +25,12 @@ class Positions:
     source: str = ""
     scalars: Mapping[FieldPath, tuple[int, str]] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """To another process goes the text alone; there, places are looked for when one is asked for."""
+        from .yaml_document import positions_of
+
+        return positions_of, (self.path, self.source)
+
     def of(self, field_path: FieldPath) -> tuple[int, int]:
         """Line and column of the field, or of the nearest ancestor that has a place."""
         while field_path and field_path not in self.places:

@@ -34,6 +34,7 @@ from .model import (
     System,
     Tag,
 )
+from .parallel import mapped
 from .validate import did_you_mean, validate
 from .yaml_document import compose, decode, read_document
 
@@ -43,13 +44,13 @@ FOLDERS = ("evidence", "failures", "healthy", "hubs", "lines", "pages", "taxonom
 SCHEMA_FILE = "entry.schema.json"
 
 
-def load(root: Path) -> tuple[Content, list[Finding]]:
-    """Everything in the content folder ``root``, sorted, and what is wrong with it.
+def load(root: Path, count: int = 1) -> tuple[Content, list[Finding]]:
+    """Everything in the content folder ``root``, sorted, and what is wrong with it; read by ``count`` processes.
 
     An entry or other document with an error is not in the content. Paths of findings start with the
     folder's own name.
     """
-    loader = _Loader(root)
+    loader = _Loader(root, count)
     content = loader.content()
     return content, sorted(loader.findings)
 
@@ -66,6 +67,7 @@ class _Loader:
     """Walks one folder; findings and positions gather as it goes."""
 
     root: Path
+    count: int = 1
     findings: list[Finding] = field(default_factory=list)
     positions: dict[str, Positions] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
@@ -110,13 +112,19 @@ class _Loader:
                 )
 
     def _entries(self) -> Iterator[LoadedEntry]:
-        for folder in self._listing(self.root / "failures"):
-            before = len(self.findings)
-            loaded = self._entry(folder)
-            if loaded is not None and len(self.findings) == before:
+        folders = self._listing(self.root / "failures")
+        for folder, (loaded, findings) in zip(folders, mapped(self._alone, folders, self.count), strict=True):
+            self.findings += findings
+            if loaded is not None:
                 yield loaded
             else:
                 self.broken.add(folder.name)
+
+    def _alone(self, folder: Path) -> tuple[LoadedEntry | None, list[Finding]]:
+        """An entry, and what is wrong with it; no entry where anything is."""
+        loader = _Loader(self.root)
+        loaded = loader._entry(folder)
+        return (None if loader.findings else loaded), loader.findings
 
     def _entry(self, folder: Path) -> LoadedEntry | None:
         if not folder.is_dir():
@@ -139,7 +147,7 @@ class _Loader:
         if entry is None:
             return None
         kept = {name: data for name, data in files.items() if data is not None}
-        return LoadedEntry(folder.name, entry, positions, MappingProxyType(kept))
+        return LoadedEntry(folder.name, entry, positions, kept)
 
     def _hubs(self) -> Iterator[Hub]:
         for path, data in self._files("hubs", ".yaml"):

@@ -15,9 +15,11 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from .parallel import mapped
 
 MARKER = ".firstfault"
 """The file by which a folder is known as a site of ours, that may be replaced."""
@@ -40,9 +42,19 @@ class File:
     source: str = ""
 
 
-def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] = lambda folder: None) -> int:
-    """Make ``out`` a folder that holds exactly ``files`` and what ``finish`` adds; the number of files.
+Maker = Callable[[], Iterable[File]]
 
+
+def write_site(
+    files: Iterable[File],
+    out: Path,
+    finish: Callable[[Path], None] = lambda folder: None,
+    makers: Sequence[Maker] = (),
+    count: int = 1,
+) -> int:
+    """Make ``out`` a folder that holds exactly ``files``, what ``makers`` make and ``finish`` adds; the number of files.
+
+    Each maker's files are written where they are made, in one of ``count`` processes, and held no longer.
     ``finish`` gets the new folder before it takes its place. Raises SiteError, and leaves ``out`` as it
     was, where two files want one path, ``out`` is something else than a site of ours, or the system refuses.
     """
@@ -57,7 +69,7 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
             _refuse_foreign(out)
             _clear(out)
             try:
-                _fill(new, arranged)
+                written = _fill(new, arranged, makers, count)
                 finish(new)
                 _sync(new)
                 _swap(new, out)
@@ -66,7 +78,7 @@ def write_site(files: Iterable[File], out: Path, finish: Callable[[Path], None] 
                 _clear(out)
     except OSError as error:
         raise SiteError(_told(error, new, out)) from error
-    return len(arranged)
+    return written
 
 
 def _told(error: OSError, new: Path, out: Path) -> str:
@@ -163,16 +175,32 @@ def _refuse_place(out: Path) -> None:
         raise SiteError(f"{above}: is not a folder")
 
 
-def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], count: int) -> int:
     folder.mkdir()
     (folder / MARKER).write_bytes(_MARKER_TEXT)
     made = {folder}
-    for path, data in files.items():
+
+    def write(path: str, data: bytes) -> None:
         target = folder / path
         if target.parent not in made:
             target.parent.mkdir(parents=True, exist_ok=True)
             made.add(target.parent)
         target.write_bytes(data)
+
+    def make(maker: Maker) -> list[File]:
+        """The maker's files, written; what comes back names them and holds nothing."""
+        written = []
+        for file in maker():
+            _refuse_path(file)
+            write(file.path, file.data)
+            written.append(replace(file, data=b""))
+        return written
+
+    for path, data in files.items():
+        write(path, data)
+    written = [File(path, b"") for path in files]
+    written += [file for part in mapped(make, makers, count) for file in part]
+    return len(arrange(written))
 
 
 def _sync(folder: Path) -> None:

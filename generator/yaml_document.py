@@ -8,10 +8,11 @@ and nothing are None. Only the part of YAML that our content needs is taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -76,6 +77,42 @@ def decode(path: str, data: bytes) -> tuple[str | None, list[Finding]]:
 
 _NOT_TEXT = re.compile(f"[{HIDDEN}\ud800-\udfff]|\r(?!\n)")
 """Beside them what YAML can't hold, and what editors don't show as a line's end."""
+
+
+def positions_of(path: str, text: str) -> Positions:
+    """The places that ``compose`` finds in a text, found once one of them is asked for."""
+    source = _Source(path, text)
+    return Positions(path, _Later(source, "places"), text, _Later(source, "scalars"))
+
+
+@dataclass
+class _Source:
+    """A text that is composed with its places when it has to be."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def positions(self) -> Positions:
+        document, _ = compose(self.path, self.text)
+        return Positions(self.path) if document is None else document.positions
+
+
+@dataclass(frozen=True)
+class _Later(Mapping[FieldPath, Any]):
+    """One of the mappings of a source's positions."""
+
+    source: _Source
+    name: Literal["places", "scalars"]
+
+    def __getitem__(self, key: FieldPath) -> Any:
+        return getattr(self.source.positions, self.name)[key]
+
+    def __iter__(self) -> Iterator[FieldPath]:
+        return iter(getattr(self.source.positions, self.name))
+
+    def __len__(self) -> int:
+        return len(getattr(self.source.positions, self.name))
 
 
 def compose(path: str, text: str) -> tuple[Document | None, list[Finding]]:

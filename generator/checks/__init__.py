@@ -116,9 +116,9 @@ def examine(
     return content, sorted([*findings, *run_checks(content, wanted), *_edited(content, wanted)])
 
 
-def examine_for_build(folder: Path) -> tuple[Content, list[Finding]]:
-    """The same without what is ``check``'s alone."""
-    content, findings = load.load(folder)
+def examine_for_build(folder: Path, count: int = 1) -> tuple[Content, list[Finding]]:
+    """The same without what is ``check``'s alone; read by ``count`` processes."""
+    content, findings = load.load(folder, count)
     return content, sorted([*findings, *run_checks(content)])
 
 
