@@ -99,16 +99,17 @@ class Page:
 
 def all_pages(catalogue: Catalogue) -> list[Page]:
     """Every HTML page of the site, in a fixed order, without duplicates of a path."""
+    names = short_names(catalogue)
     return [
         _home(catalogue),
         _failures(catalogue),
-        *(_entry(catalogue, loaded) for loaded in catalogue.content.entries),
+        *(_entry(catalogue, loaded, names) for loaded in catalogue.content.entries),
         *(_redirect(loaded, alias) for loaded in catalogue.content.entries for alias in loaded.entry.aliases),
-        *(_hub(catalogue, hub) for hub in catalogue.hubs.values()),
+        *(_hub(catalogue, hub, names) for hub in catalogue.hubs.values()),
         *_groups(catalogue),
         _signatures(catalogue),
         _diagnose(catalogue),
-        _compare(catalogue),
+        _compare(catalogue, names),
         _changes(catalogue),
         *(_symptom(node) for node in symptoms.nodes(catalogue)),
         *(
@@ -139,7 +140,7 @@ def _failures(catalogue: Catalogue) -> Page:
     return Page("failures", "failures/index.html", "All failures", description, "failures.html")
 
 
-def _entry(catalogue: Catalogue, loaded: LoadedEntry) -> Page:
+def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: Mapping[str, str]) -> Page:
     entry = loaded.entry
     data = {
         "loaded": loaded,
@@ -149,6 +150,7 @@ def _entry(catalogue: Catalogue, loaded: LoadedEntry) -> Page:
         "related": related(catalogue, loaded),
         "alike": look_alikes(catalogue, loaded),
         "neighbours": neighbours(catalogue, loaded),
+        "names": names,
     }
     path = f"failures/{loaded.slug}/index.html"
     return Page("entry", path, entry.title, entry.quick_answer.symptom, "entry.html", data)
@@ -160,14 +162,9 @@ def _redirect(loaded: LoadedEntry, alias: str) -> Page:
     return Page("redirect", path, loaded.entry.title, f"Moved to {loaded.slug}.", "redirect.html", data)
 
 
-def _hub(catalogue: Catalogue, hub: Hub) -> Page:
+def _hub(catalogue: Catalogue, hub: Hub, names: Mapping[str, str]) -> Page:
     rows = hub_rows(catalogue, hub)
-    data = {
-        "hub": hub,
-        "rows": rows,
-        "filters": hub_filters(catalogue, rows),
-        "names": short_names(catalogue),
-    }
+    data = {"hub": hub, "rows": rows, "filters": hub_filters(catalogue, rows), "names": names}
     name = catalogue.systems[hub.system].name
     description = (
         f"{name} failures by lifecycle phase, and what ZeRO 1, 2 and 3 do to each kind of state there."
@@ -220,11 +217,11 @@ def _diagnose(catalogue: Catalogue) -> Page:
     return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
 
 
-def _compare(catalogue: Catalogue) -> Page:
+def _compare(catalogue: Catalogue, names: Mapping[str, str]) -> Page:
     description = (
         "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
     )
-    data = {"confused": often_confused(catalogue), "names": short_names(catalogue)}
+    data = {"confused": often_confused(catalogue), "names": names}
     return Page("compare", "compare/index.html", "Compare failures", description, "compare.html", data)
 
 

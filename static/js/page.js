@@ -142,6 +142,20 @@ function offerSamples() {
   });
 }
 
+/** A link to copy beside the heading of every part of an entry; the contents hold the same for the keyboard. */
+function markParts() {
+  for (const heading of document.querySelectorAll("article section[data-views] > :is(h2, h3)[id]")) {
+    if (heading.closest(".first, .perspectives")) continue;
+    const mark = document.createElement("a");
+    mark.className = "mark";
+    mark.href = `#${heading.id}`;
+    mark.tabIndex = -1;
+    mark.ariaHidden = "true";
+    mark.textContent = "§";
+    heading.after(mark);
+  }
+}
+
 function followContents() {
   const links = new Map();
   for (const link of document.querySelectorAll(".contents a")) {
@@ -174,4 +188,5 @@ offerBox();
 offerCopies();
 offerSorting();
 offerSamples();
+markParts();
 followContents();
