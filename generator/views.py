@@ -89,9 +89,13 @@ def look_alikes(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[Alike, ...]:
     return tuple(sorted([*own, *others], key=lambda alike: alike.entry is None))
 
 
-def neighbours(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[LoadedEntry, ...]:
-    """The other current entries of this one's phase."""
-    return tuple(other for other in catalogue.in_phase(loaded.entry.phase) if other.slug != loaded.slug)
+def neighbours(catalogue: Catalogue, loaded: LoadedEntry, most: int = 12) -> tuple[LoadedEntry, ...]:
+    """Other current entries of this one's phase: all, or of many those of its family before those of others."""
+    entry = loaded.entry
+    others = [other for other in catalogue.in_phase(entry.phase) if other.slug != loaded.slug]
+    if len(others) > most:
+        others = heapq.nsmallest(most, others, key=lambda other: other.entry.family != entry.family)
+    return tuple(others)
 
 
 @dataclass(frozen=True)

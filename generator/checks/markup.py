@@ -50,12 +50,12 @@ MAX_FINDINGS = 20
 
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
-    yield from _check_part(loaded.entry, loaded.positions, ())
+    home = f"failures/{loaded.slug}/"
     for text in texts(loaded.entry):
         if text.kind in ("inline", "markdown"):
-            yield from _dead_links(
-                catalogue, f"failures/{loaded.slug}/", loaded.positions, text.field, text.value
-            )
+            yield from _check_text(loaded.positions, text.field, text.value, text.kind == "inline")
+            if "](" in text.value:
+                yield from _dead_links(catalogue, home, loaded.positions, text.field, text.value)
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
@@ -117,15 +117,16 @@ def _check_part(part: Part, positions: Positions, field: FieldPath) -> Iterator[
 
 
 def _check_text(positions: Positions, field: FieldPath, text: str, inline: bool) -> Iterator[Finding]:
-    if inline and (gap := re.search(r"\n[ \t]*\n", text)):
+    if inline and "\n" in text and (gap := _GAP.search(text)):
         message = "this field is one paragraph, and here another starts"
         yield finding_within(positions, field, text, gap.end(), "paragraph", message)
-    if not _MAY_HOLD.search(text):
+    if ("<" not in text and "[" not in text and "]" not in text) or not _MAY_HOLD.search(text):
         return
     for offset, code, message, hint in islice(_problems(text, inline), MAX_FINDINGS):
         yield finding_within(positions, field, text, offset, code, message, hint)
 
 
+_GAP = re.compile(r"\n[ \t]*\n")
 _MAY_HOLD = re.compile(r"<|\]\(|\]\[|\]:|!\[")
 """Only such a text can hold HTML, a link or an image: parsing the others would find nothing."""
 
