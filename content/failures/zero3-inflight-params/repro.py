@@ -7,7 +7,7 @@
 Needs deepspeed <= 0.15.2 for the failure; raised with deepspeed 0.14.5, torch 2.13.0+cpu, Python 3.11. With deepspeed
 0.15.3 or later the same script ends well (tried with 0.19.8). No GPU. Two ranks, gloo.
 
-    python repro.py fail       the last layer is skipped in the third batch, after its weights were prefetched
+    python repro.py fail       the last layer is skipped from the fourth batch on, after its weights were prefetched
     python repro.py eval       the same while the model is in evaluation mode
     python repro.py fix        the skipped layer runs all the same, with its output multiplied by zero
     python repro.py noprefetch stage3_prefetch_bucket_size 0: nothing is in flight
