@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from . import __version__
-from .content import Content, LoadedEntry
 from .finding import Finding, Format, format_findings, printable, shown
 from .hidden import to_json
-from .validate import did_you_mean
 
 if TYPE_CHECKING:
+    from .content import Content, LoadedEntry
     from .from_log import Beginning
     from .redact import Redaction
 
@@ -48,6 +47,13 @@ DiagnosisFormat = Literal["text", "json", "markdown"]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what was asked for.")]
 _GLOBAL_OPTIONS = {"--content": 1, "--quiet": 0, "-q": 0}
 """Options of every command, which may also stand before it, and how many values each takes."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A hint that names the likeliest of ``names``, or nothing; what finds it is loaded when it is needed."""
+    from . import validate
+
+    return validate.did_you_mean(name, names)
 
 
 class Problem(Exception):
@@ -602,16 +608,24 @@ def _bundle(content: Path | None) -> Mapping[str, Any]:
     if content is None and carried.is_file():
         carried_bundle: Mapping[str, Any] = json.loads(carried.read_bytes())
         return carried_bundle
+    from .kept import kept
+
+    folder = content_folder(content)
+    return kept(folder, lambda: _made_bundle(folder))
+
+
+def _made_bundle(folder: Path) -> tuple[Mapping[str, Any], bool]:
+    """The bundle, and whether every entry is in it. Raises Problem."""
     from .bundle import bundle
     from .catalogue import Catalogue
     from .load import load
     from .signature import TemplateError
 
-    loaded, _ = load(content_folder(content))
+    loaded, _ = load(folder)
     if loaded.broken:
         typer.echo(f"without the entries that have errors: {', '.join(sorted(loaded.broken))}", err=True)
     try:
-        return bundle(Catalogue(loaded))
+        return bundle(Catalogue(loaded)), not loaded.broken
     except TemplateError as error:
         raise Problem(f"the content has errors, see: check ({error})") from error
 

@@ -1,0 +1,94 @@
+"""The kept bundle is the one that would be made now, whatever happened to the content or to the cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.cli import _bundle, run
+from generator.kept import kept
+
+RIGHT = Path(__file__).parent / "malformed" / "content"
+ENTRY = "failures/port-taken/entry.yaml"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    return shutil.copytree(RIGHT, tmp_path / "content")
+
+
+def refuse() -> tuple[dict[str, Any], bool]:
+    raise AssertionError("made again")
+
+
+def test_it_is_made_once(content: Path) -> None:
+    made = _bundle(content)
+    assert kept(content, refuse) == made
+    assert list(made["entries"]) == ["disk-full", "port-taken"]
+
+
+@pytest.mark.parametrize("change", ["title", "same size", "new", "removed", "taxonomy", "touched"])
+def test_a_change_is_seen(content: Path, change: str) -> None:
+    before = _bundle(content)
+    path = content / ENTRY
+    text = path.read_text()
+    match change:
+        case "title":
+            path.write_text(text.replace("title: Address", "title: The address"))
+        case "same size":
+            path.write_text(text.replace("title: Address", "title: Adresse"))
+        case "new":
+            shutil.copytree(content / "failures/port-taken", content / "failures/another")
+            other = content / "failures/another/entry.yaml"
+            other.write_text(text.replace("[Errno 98]", "[Errno 97]"))
+        case "removed":
+            shutil.rmtree(content / "failures/port-taken")
+        case "taxonomy":
+            tags = content / "taxonomy/tags.yaml"
+            tags.write_text(tags.read_text() + "- id: new-tag\n  name: New tag\n  definition: A new one.\n")
+        case _:
+            os.utime(path, ns=(1, 1))
+    with pytest.raises(AssertionError, match="made again"):
+        kept(content, refuse)
+    after = _bundle(content)
+    assert (after != before) == (change not in ("taxonomy", "touched"))
+    assert kept(content, refuse) == after
+
+
+def test_two_folders_keep_two(content: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(content, tmp_path / "other")
+    shutil.rmtree(other / "failures/disk-full")
+    one, two = _bundle(content), _bundle(other)
+    assert kept(content, refuse) == one != two == kept(other, refuse)
+
+
+@pytest.mark.parametrize("left", [b"", b"{", b"[]", b'{"key": 1}', b"\xff"])
+def test_a_spoiled_cache_is_no_cache(content: Path, cache: Path, left: bytes) -> None:
+    made = _bundle(content)
+    (place,) = (cache / "firstfault").iterdir()
+    place.write_bytes(left)
+    assert _bundle(content) == made
+    assert kept(content, refuse) == made
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(content: Path, cache: Path) -> None:
+    cache.write_text("a file where the folder should be")
+    assert _bundle(content) == _bundle(content)
+
+
+def test_what_lacks_an_entry_is_not_kept(content: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = content / ENTRY
+    path.write_text(path.read_text().replace("title: Address", "titel: Address"))
+    for _ in range(2):
+        assert run(["find", "No space left on device", "--content", str(content)]) == 0
+        assert "without the entries that have errors: port-taken" in capsys.readouterr().err
