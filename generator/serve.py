@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import re
 import socket
 import tempfile
 import time
@@ -31,7 +32,7 @@ from . import search_index
 from .build import ROOT, forbids, site_files
 from .checks import examine
 from .content import Content
-from .finding import Finding
+from .finding import Finding, printable
 from .write import SiteError, arrange
 
 POLICY = (
@@ -82,7 +83,7 @@ def make(options: Options) -> Snapshot:
     if not forbids(findings, strict=False):
         files, why = _files(content, options.root)
         return Snapshot(files, why)
-    problems = tuple(Problem(str(finding), _link(finding)) for finding in findings)
+    problems = tuple(Problem(str(finding), _link(finding, options.content)) for finding in findings)
     files, _ = _files(content, options.root)
     if files is not None:
         return Snapshot(files, problems, whole=not content.broken)
@@ -104,8 +105,10 @@ def _files(content: Content, root: Path) -> tuple[Mapping[str, bytes] | None, tu
         return None, (Problem(f"{type(error).__name__}: {error}"),)
 
 
-def _link(finding: Finding) -> str:
-    """Where this server shows the place of a finding."""
+def _link(finding: Finding, content: Path) -> str:
+    """Where this server shows the place of a finding; nothing where there is no file."""
+    if not (content.resolve().parent / finding.path).is_file():
+        return ""
     return f"/_serve/source/{quote(finding.path)}?line={finding.line}#line-{finding.line}"
 
 
@@ -127,7 +130,7 @@ class Site:
         """Serve the snapshot, or a better former site under its problems, and let every open page reload."""
         if snapshot.files is not None and (snapshot.whole or not self.files):
             self.files = snapshot.files
-            self.state = "shown as it is" if snapshot.whole else "this is the site without it"
+            self.state = "shown as it is" if snapshot.whole else "shown without the entries that have errors"
         elif self.files:
             self.state = "this is the last good site"
         self.problems = snapshot.problems
@@ -237,7 +240,9 @@ def application(site: Site, content: Path) -> Starlette:
 
     async def source(request: Request) -> Response:
         line = request.query_params.get("line", "")
-        return _source(site, content, request.path_params["path"], int(line) if line.isdecimal() else 0)
+        return _source(
+            site, content, request.path_params["path"], int(line) if re.fullmatch("[0-9]{1,7}", line) else 0
+        )
 
     return Starlette(
         routes=[
@@ -270,6 +275,8 @@ def _answer(site: Site, path: str) -> Response:
         return _page(site, name, data) if name.endswith(".html") else _response(name, data)
     if f"{path}/index.html" in site.files:
         return RedirectResponse(f"/{path}/")
+    if site.problems and path.startswith("failures/"):
+        return _page(site, "404.html", _NOT_YET, status=404)
     return _page(site, "404.html", site.files.get("404.html", _NO_PAGE), status=404)
 
 
@@ -284,7 +291,7 @@ def _source(site: Site, content: Path, path: str, line: int) -> Response:
     except (OSError, ValueError):
         return _page(site, "404.html", _NO_PAGE, status=404)
     rows = "".join(
-        f'<li id="line-{number}"{" class=at" if number == line else ""}>{html.escape(text)}</li>'
+        f'<li id="line-{number}"{" class=at" if number == line else ""}>{html.escape(printable(text))}</li>'
         for number, text in enumerate(lines, 1)
     )
     name = html.escape(path)
@@ -353,6 +360,11 @@ _KINDS = {
 _NO_SITE = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Findings</title><link rel="icon" href="data:,"></head>
 <body><h1>Nothing to show yet</h1><p>The page reloads when the content changes.</p></body></html>
+"""
+_NOT_YET = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Errors</title></head>
+<body><h1>No such entry, or one with errors</h1>
+<p>What keeps entries from being shown stands below. The page comes when it is repaired.</p></body></html>
 """
 _NO_PAGE = b"<!doctype html><html lang=en><head><title>404</title></head><body>No such page</body></html>"
 _OWN_FILES = {

@@ -115,6 +115,7 @@ def test_what_is_served_and_how(content: Path) -> None:
             "title: Address already" in get(f"{address}_serve/source/content/{ENTRY}?line=2").read().decode()
         )
         assert get(f"{address}_serve/source/content/../../etc/hostname").status == 404
+        assert get(f"{address}_serve/source/content/{ENTRY}?line={'9' * 6000}").status == 200
         assert get(f"{address}_serve/source/content/%2e%2e/%2e%2e/etc/hostname").status == 404
         for path in ("nope", "nope/", "../README.md", "%2e%2e/README.md", "failures/%00", "_serve/nope"):
             assert get(address + path).status == 404
@@ -123,8 +124,8 @@ def test_what_is_served_and_how(content: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "state"),
     [
-        ("family: launch", "family: lunch", "this is the site without it"),
-        ("title: Address", "titel: Address", "this is the site without it"),
+        ("family: launch", "family: lunch", "shown without the entries that have errors"),
+        ("title: Address", "titel: Address", "shown without the entries that have errors"),
         ("grade: inferred", "grade: source", "shown as it is"),
     ],
 )
@@ -137,6 +138,8 @@ def test_an_entry_with_errors_hides_no_other(content: Path, old: str, new: str, 
         assert re.search(f"[12] findings?; {state}", text)
         assert ENTRY in text
         assert get(f"{address}failures/port-taken/").status == (200 if state == "shown as it is" else 404)
+        gone = get(f"{address}failures/port-taken/").read()
+        assert (b"one with errors" in gone) == (state != "shown as it is")
         # Once it is right, the waiting page is told.
         seen = text.partition('data-version="')[2].partition('"')[0]
         with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=30) as events:
