@@ -365,6 +365,11 @@ def report(count: int, rounds: int, table: Table) -> str:
             lines.append(
                 f"| {name} | {shown} | {middle.wall:.2f} | {middle.cpu:.2f} | {middle.peak:.0f} | {ratios} |"
             )
+    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    lines += [
+        "",
+        f"The machine's load over the last 1, 5 and 15 minutes was {load}: with others at work, read CPU.",
+    ]
     return "\n".join(lines) + "\n"
 
 
