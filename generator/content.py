@@ -122,3 +122,5 @@ class Content:
     """Of the documents that are not entries, by path."""
     broken: frozenset[str] = frozenset()
     """Slugs of the entries that have errors and so did not load; their names are taken all the same."""
+    damaged: tuple[LoadedEntry, ...] = ()
+    """Of these the ones that checks can look at, with something right wherever they are wrong."""

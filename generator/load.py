@@ -35,7 +35,7 @@ from .model import (
     Tag,
 )
 from .parallel import mapped
-from .validate import did_you_mean, validate
+from .validate import did_you_mean, validate, with_stand_ins
 from .yaml_document import compose, decode, read_document
 
 T = TypeVar("T")
@@ -71,6 +71,7 @@ class _Loader:
     findings: list[Finding] = field(default_factory=list)
     positions: dict[str, Positions] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+    damaged: list[LoadedEntry] = field(default_factory=list)
 
     def content(self) -> Content:
         self._look_for_strays()
@@ -89,6 +90,7 @@ class _Loader:
             evidence=MappingProxyType({file.name: data for file, data in self._files("evidence", ".json")}),
             positions=MappingProxyType(self.positions),
             broken=frozenset(self.broken),
+            damaged=tuple(self.damaged),
         )
 
     def report(self, path: Path, code: str, message: str, hint: str = "") -> None:
@@ -115,16 +117,17 @@ class _Loader:
         folders = self._listing(self.root / "failures")
         for folder, (loaded, findings) in zip(folders, mapped(self._alone, folders, self.count), strict=True):
             self.findings += findings
-            if loaded is not None:
+            if loaded is not None and not findings:
                 yield loaded
-            else:
-                self.broken.add(folder.name)
+                continue
+            self.broken.add(folder.name)
+            if loaded is not None:
+                self.damaged.append(loaded)
 
     def _alone(self, folder: Path) -> tuple[LoadedEntry | None, list[Finding]]:
-        """An entry, and what is wrong with it; no entry where anything is."""
+        """An entry, and what is wrong with it."""
         loader = _Loader(self.root)
-        loaded = loader._entry(folder)
-        return (None if loader.findings else loaded), loader.findings
+        return loader._entry(folder), loader.findings
 
     def _entry(self, folder: Path) -> LoadedEntry | None:
         if not folder.is_dir():
@@ -143,11 +146,17 @@ class _Loader:
             if not os.path.lexists(path):
                 self.report(path, "missing-file", "the entry's folder has no entry.yaml")
             return None
-        entry, positions = self._document(path, document, Entry)
+        read, findings = read_document(self._shown(path), document)
+        self.findings += findings
+        if read is None:
+            return None
+        entry, more = validate(Entry, read, findings)
+        self.findings += more
+        entry = entry or with_stand_ins(Entry, read)
         if entry is None:
             return None
         kept = {name: data for name, data in files.items() if data is not None}
-        return LoadedEntry(folder.name, entry, positions, kept)
+        return LoadedEntry(folder.name, entry, read.positions, kept)
 
     def _hubs(self) -> Iterator[Hub]:
         for path, data in self._files("hubs", ".yaml"):

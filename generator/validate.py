@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -34,6 +36,61 @@ def validate(
     told_of = [detail for detail in details if not _is_echo(detail)][:MAX_FINDINGS]
     findings = (_finding(kind, document, detail) for detail in told_of)
     return None, [finding for finding in findings if (finding.line, finding.column) not in told]
+
+
+STAND_IN = "standinzz"
+"""What stands where a text is wrong or missing; no finding may speak of it."""
+
+
+def with_stand_ins(kind: type[T], document: Document) -> T | None:
+    """The document with something right wherever it is wrong, so that checks can look at the rest of it.
+
+    None where that doesn't come out.
+    """
+    value = copy.deepcopy(document.value)
+    tried: Counter[FieldPath] = Counter()
+    for _ in range(12):
+        try:
+            return TypeAdapter(kind).validate_python(value)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        try:
+            for detail in details:
+                _stand_in(value, detail, tried)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            # An error above or below has changed what was there.
+            return None
+    return None
+
+
+def _stand_in(value: Any, detail: ErrorDetails, tried: Counter[FieldPath]) -> None:
+    """Put something right, or nearer to it, in the place of an error."""
+    *way, last = detail["loc"]
+    for part in way:
+        value = value[part]
+    if detail["type"] == "extra_forbidden":
+        value.pop(last, None)
+        return
+    options = _right(detail)
+    value[last] = options[tried[detail["loc"]] % len(options)]
+    tried[detail["loc"]] += 1
+
+
+def _right(detail: ErrorDetails) -> Sequence[Any]:
+    """What an error asks for, the likeliest first."""
+    error, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if error == "literal_error":
+        return [str(context["expected"]).split("'")[1]]
+    if error in ("too_long", "string_too_long"):
+        return [given[: context["max_length"]]]
+    if error == "too_short":
+        return [[*given, *[STAND_IN] * (context["min_length"] - len(given))]]
+    if error == "string_pattern_mismatch":
+        return [STAND_IN, f"https://example.org/{STAND_IN}", f"{STAND_IN}.log"]
+    kind = _EXPECTED.get(error, "")
+    if kind in _RIGHT:
+        return [copy.deepcopy(_RIGHT[kind])]
+    return [STAND_IN]
 
 
 def _is_echo(detail: ErrorDetails) -> bool:
@@ -136,6 +193,17 @@ _EXPECTED = {
     "date_from_datetime_inexact": "a date such as 2026-11-30",
     "value_error": "a date such as 2026-11-30",
 }
+
+
+_RIGHT: Mapping[str, Any] = {
+    "a list ('- ' items)": [],
+    "a mapping ('key: value' lines)": {},
+    "a whole number": "1",
+    "a number": "1",
+    "true or false": "true",
+    "a date such as 2026-11-30": "2026-11-30",
+}
+"""Something of each kind but texts."""
 
 
 def _kind_of(given: Any) -> str:

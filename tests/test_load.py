@@ -16,7 +16,7 @@ from generator.cli import run
 from generator.finding import Finding
 from generator.load import load
 from generator.model import Entry
-from generator.validate import validate
+from generator.validate import STAND_IN, validate
 from generator.yaml_document import compose, read_document
 
 from .malformed.table import CHANGES, ENTRY, MARK, SHORT, TREES, WHOLES, Change, Tree, Whole
@@ -263,3 +263,30 @@ def test_no_damage_to_an_entry_raises(data: st.DataObject) -> None:
         entry, more = validate(Entry, document, findings)
         assert entry is not None or findings or more
         assert all(finding.code in CODES for finding in more)
+
+
+def test_what_else_is_wrong_is_told_beside_what_does_not_fit(content: Path) -> None:
+    """A wrong key, a wrong word and a missing one, and names and links that only the checks know."""
+    path = content / SHORT
+    text = path.read_text()
+    for old, new in (
+        ("summary: The", "sumary: The"),
+        ("family: launch", "family: lunch"),
+        ("printed_by: launcher", "printed_by: everybody"),
+        ("grade: inferred", "grade: source"),
+        ("says: initiating", "says: initiating\n    entry: gone"),
+    ):
+        assert old in text
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+    loaded, findings = examine(content)
+    assert loaded.broken == {"port-taken"}
+    found = [finding.code for finding in findings if finding.path.endswith(SHORT)]
+    assert {"unknown-key", "missing-key", "unknown-name", "wrong-choice", "incomplete"} <= set(found)
+    assert not any(STAND_IN in str(finding) for finding in findings)
+
+
+def test_a_place_is_told_of_once(content: Path) -> None:
+    path = content / SHORT
+    path.write_text(path.read_text().replace("family: launch", "family: [launch]"))
+    assert [finding.code for finding in examine(content)[1]] == ["wrong-type"]

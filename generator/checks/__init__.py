@@ -113,7 +113,9 @@ def examine(
     Of entries that aren't ``wanted`` only what doesn't load, or what they have in common with others.
     """
     content, findings = load.load(folder)
-    return content, sorted([*findings, *run_checks(content, wanted), *_edited(content, wanted)])
+    told = {(finding.path, finding.line, finding.column) for finding in findings}
+    findings += [*run_checks(content, wanted), *_edited(content, wanted)]
+    return content, sorted([*findings, *_of_damaged(content, wanted, told)])
 
 
 def examine_for_build(folder: Path, count: int = 1) -> tuple[Content, list[Finding]]:
@@ -143,6 +145,19 @@ def run_checks(
     found = [f for check in CHECKS for loaded in entries for f in check(loaded, catalogue)]
     found += [f for finish in FINISHERS for f in finish(catalogue)]
     return sorted(found)
+
+
+def _of_damaged(
+    content: Content, wanted: Callable[[LoadedEntry], bool], told: Collection[tuple[str, int, int]]
+) -> Iterator[Finding]:
+    """What else is wrong with entries that don't load: nothing at a place of which something was told."""
+    catalogue = Catalogue(content)
+    for loaded in filter(wanted, content.damaged):
+        for check in (*CHECKS, *EDITORIAL):
+            for finding in check(loaded, catalogue):
+                is_new = (finding.path, finding.line, finding.column) not in told
+                if is_new and validate.STAND_IN not in f"{finding.message} {finding.hint}":
+                    yield finding
 
 
 def _edited(content: Content, wanted: Callable[[LoadedEntry], bool]) -> Iterator[Finding]:
