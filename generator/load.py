@@ -36,7 +36,7 @@ from .model import (
 )
 from .parallel import mapped
 from .validate import did_you_mean, validate, with_stand_ins
-from .yaml_document import compose, decode, read_document
+from .yaml_document import compose, decode, positions_of, read_document
 
 T = TypeVar("T")
 MAX_FILE_BYTES = 4_000_000
@@ -156,7 +156,7 @@ class _Loader:
         if entry is None:
             return None
         kept = {name: data for name, data in files.items() if data is not None}
-        return LoadedEntry(folder.name, entry, read.positions, kept)
+        return LoadedEntry(folder.name, entry, positions_of(read.positions.path, read.positions.source), kept)
 
     def _hubs(self) -> Iterator[Hub]:
         for path, data in self._files("hubs", ".yaml"):

@@ -33,6 +33,10 @@ class Related:
     reasons: tuple[str, ...]
 
 
+_FIRST = 1_000
+"""What a look-alike has in common before all else."""
+
+
 def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[Related, ...]:
     """The nearest current entries: look-alikes in both directions first, then by shared tags, phase and family."""
     entry = loaded.entry
@@ -41,11 +45,14 @@ def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[R
     groups = [catalogue.in_family(entry.family), catalogue.in_phase(entry.phase)]
     groups += [catalogue.with_tag(tag) for tag in entry.tags]
     common = Counter(other.slug for group in groups for other in group)
-    near = heapq.nsmallest(
-        most,
-        (slug for slug in common.keys() | alike if slug != loaded.slug and slug in catalogue.rank),
-        key=lambda slug: (slug not in alike, -common[slug], catalogue.rank[slug]),
-    )
+    common.update(dict.fromkeys(alike & catalogue.rank.keys(), _FIRST))
+    common.pop(loaded.slug, None)
+    # Of many only those can be near that have as much in common as the eighth.
+    least = sorted(common.values(), reverse=True)[most - 1 : most] or [0]
+    near = sorted(
+        (slug for slug, shared in common.items() if shared >= least[0]),
+        key=lambda slug: (-common[slug], catalogue.rank[slug]),
+    )[:most]
     return tuple(
         Related(other, (*(["look-alike"] if slug in alike else []), *_shared(catalogue, entry, other.entry)))
         for slug in near

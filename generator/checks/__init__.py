@@ -15,6 +15,7 @@ from .. import load, validate, yaml_document
 from ..catalogue import Catalogue
 from ..content import Content, LoadedEntry
 from ..finding import Explanation, Finding
+from ..parallel import mapped
 from ..signature import TemplateError
 from . import (
     characters,
@@ -121,7 +122,7 @@ def examine(
 def examine_for_build(folder: Path, count: int = 1) -> tuple[Content, list[Finding]]:
     """The same without what is ``check``'s alone; read by ``count`` processes."""
     content, findings = load.load(folder, count)
-    return content, sorted([*findings, *run_checks(content)])
+    return content, sorted([*findings, *run_checks(content, count=count)])
 
 
 def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list[Finding]:
@@ -137,12 +138,16 @@ def examine_logs(content: Content, slugs: Collection[str] | None = None) -> list
 
 
 def run_checks(
-    content: Content, wanted: Callable[[LoadedEntry], bool] = lambda loaded: True
+    content: Content, wanted: Callable[[LoadedEntry], bool] = lambda loaded: True, count: int = 1
 ) -> list[Finding]:
-    """All that forbids a page, sorted."""
+    """All that forbids a page, sorted; looked for by ``count`` processes."""
     catalogue = Catalogue(content)
+
+    def checked(loaded: LoadedEntry) -> list[Finding]:
+        return [finding for check in CHECKS for finding in check(loaded, catalogue)]
+
     entries = [loaded for loaded in content.entries if wanted(loaded)]
-    found = [f for check in CHECKS for loaded in entries for f in check(loaded, catalogue)]
+    found = [finding for findings in mapped(checked, entries, count) for finding in findings]
     found += [f for finish in FINISHERS for f in finish(catalogue)]
     return sorted(found)
 
