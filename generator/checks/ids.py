@@ -48,10 +48,11 @@ def finish(catalogue: Catalogue) -> Iterator[Finding]:
 
 
 def _duplicates(name: str, used: Iterable[tuple[Positions, FieldPath, str]]) -> Iterator[Finding]:
-    first: dict[str, str] = {}
+    first: dict[str, tuple[Positions, FieldPath]] = {}
     for positions, field, value in used:
-        place = f"{positions.path}:{positions.of(field)[0]}"
         if value in first:
             message = f"{shown(value)} stands twice in {name}"
-            yield finding(positions, field, "duplicate-id", message, f"it is first at {first[value]}")
-        first.setdefault(value, place)
+            there, before = first[value]
+            hint = f"it is first at {there.path}:{there.of(before)[0]}"
+            yield finding(positions, field, "duplicate-id", message, hint)
+        first.setdefault(value, (positions, field))

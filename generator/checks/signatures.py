@@ -59,15 +59,15 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
     for line, positions, field in line_sections(catalogue.content):
         yield from _check_template(positions, (*field, "text"), line.text, compile_template)
-    owners: dict[object, str] = {}
+    owners: dict[object, tuple[Positions, FieldPath]] = {}
     for item, positions, field in _owned(catalogue):
         conditions = (sorted(item.needs), sorted(item.unless)) if isinstance(item, Signature) else ([], [])
         key = (item.text, *map(tuple, conditions))
-        line_number = positions.of(field)[0]
-        owner = owners.setdefault(key, f"{positions.path}:{line_number}")
-        if owner != f"{positions.path}:{line_number}":
+        owner, place = owners.setdefault(key, (positions, field))
+        if (owner.path, place) != (positions.path, field):
             message = "this message has the same text and conditions as another"
-            yield finding(positions, field, "duplicate-signature", message, f"see {owner}")
+            hint = f"see {owner.path}:{owner.of(place)[0]}"
+            yield finding(positions, field, "duplicate-signature", message, hint)
 
 
 def _check_presence(entry: Entry, positions: Positions) -> Iterator[Finding]:
