@@ -10,7 +10,7 @@ The parts `fail` and `fix` fetch a source package of DeepSpeed from the package 
     python repro.py fail      setup.py of 0.18.9: MissingCUDAException while pip asks for the metadata
     python repro.py flags     0.19.8: the compiler flags of a CUDA op, as made for a build on a GPU machine
     python repro.py torch     0.19.8: FusedAdam, for which torch and not DeepSpeed asks for CUDA_HOME
-    python repro.py fix       repaired: setup.py of 0.19.8 no longer asks
+    python repro.py fix       repaired: setup.py of 0.19.8 asks only where it sees a GPU
 """
 
 import os
