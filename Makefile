@@ -77,6 +77,7 @@ audit: test-setup
 	@"$(PYTHON)" -m venv --clear .venv/audit
 	@.venv/audit/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/audit.lock
 	@.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/test.lock
+	@.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/bench.lock
 	@$(PY) -m tests.tools.npm audit --audit-level=high
 
 # Needs uv; the lock names no index.
