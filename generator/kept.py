@@ -1,7 +1,8 @@
 """The signature bundle as it was made last, while nothing has changed that it is made from.
 
 It is kept in the user's cache folder, for the commands that read logs: to read the content anew takes longer than
-most logs. Whether a file has changed is told by its size and time; the program's own files count, too.
+most logs. Whether a file has changed is told by its size and times, of which nobody can set the last; the program's
+own files count, too. What is kept is taken only from a file of the user's own, and as it was written.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,28 +25,49 @@ def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]]) -> M
     ``make`` gives the bundle, and whether it may be kept. Raises what ``make`` does.
     """
     content = content.resolve()
+    folder = _folder()
+    if folder is None:
+        return make()[0]
     key = _key(content)
-    place = _folder() / f"bundle-{hashlib.sha256(os.fsencode(content)).hexdigest()[:16]}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        was = json.loads(place.read_bytes())
-        if was["key"] == key:
-            bundle: Mapping[str, Any] = was["bundle"]
+    place = folder / f"bundle-{hashlib.sha256(os.fsencode(content)).hexdigest()[:16]}.json"
+    with suppress(OSError, ValueError):
+        head, _, data = _own_file(place).partition(b"\n")
+        if head == _head(key, data):
+            bundle: Mapping[str, Any] = json.loads(data)
             return bundle
     made, is_whole = make()
     if not is_whole:
         return made
     # A cache that can't be written is no cache; nobody has to hear of it.
     with suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         new = place.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps({"key": key, "bundle": made}), encoding="utf-8")
+        data = json.dumps(made).encode()
+        new.write_bytes(_head(key, data) + b"\n" + data)
         new.replace(place)
     return made
 
 
-def _folder() -> Path:
+def _folder() -> Path | None:
+    """Where it is kept; None for a user without a home, as in a container that runs with any number."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "firstfault"
+    home = os.path.expanduser("~")
+    if os.path.isabs(base):
+        return Path(base) / "firstfault"
+    return Path(home) / ".cache" / "firstfault" if os.path.isabs(home) else None
+
+
+def _own_file(place: Path) -> bytes:
+    """What the file holds. Raises OSError for what is none, or is another user's."""
+    found = place.stat()
+    if not stat.S_ISREG(found.st_mode) or (hasattr(os, "geteuid") and found.st_uid != os.geteuid()):
+        raise PermissionError(f"{place}: not this user's file")
+    return place.read_bytes()
+
+
+def _head(key: str, data: bytes) -> bytes:
+    """The first line: of what the bundle was made, and that it is as it was written."""
+    return f"{key} {hashlib.sha256(data).hexdigest()}".encode()
 
 
 def _key(content: Path) -> str:
@@ -61,9 +84,8 @@ def _told(path: str) -> bytes:
         found = os.stat(path)
     except OSError:
         return f"{path}\0gone\0".encode("utf-8", "surrogateescape")
-    return f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0{found.st_ino}\0".encode(
-        "utf-8", "surrogateescape"
-    )
+    times = f"{found.st_mtime_ns}\0{found.st_ctime_ns}"
+    return f"{path}\0{found.st_size}\0{times}\0{found.st_ino}\0".encode("utf-8", "surrogateescape")
 
 
 def _files(folder: Path, deep: int = 0) -> Iterator[str]:

@@ -37,7 +37,9 @@ def test_it_is_made_once(content: Path) -> None:
     assert list(made["entries"]) == ["disk-full", "port-taken"]
 
 
-@pytest.mark.parametrize("change", ["title", "same size", "new", "removed", "taxonomy", "touched"])
+@pytest.mark.parametrize(
+    "change", ["title", "same size", "same time", "new", "removed", "taxonomy", "touched"]
+)
 def test_a_change_is_seen(content: Path, change: str) -> None:
     before = _bundle(content)
     path = content / ENTRY
@@ -47,6 +49,10 @@ def test_a_change_is_seen(content: Path, change: str) -> None:
             path.write_text(text.replace("title: Address", "title: The address"))
         case "same size":
             path.write_text(text.replace("title: Address", "title: Adresse"))
+        case "same time":
+            was = path.stat()
+            path.write_text(text.replace("title: Address", "title: Adresse"))
+            os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
         case "new":
             shutil.copytree(content / "failures/port-taken", content / "failures/another")
             other = content / "failures/another/entry.yaml"
@@ -79,6 +85,45 @@ def test_a_spoiled_cache_is_no_cache(content: Path, cache: Path, left: bytes) ->
     place.write_bytes(left)
     assert _bundle(content) == made
     assert kept(content, refuse) == made
+
+
+@pytest.mark.parametrize("left", [b"[]", b"null", b"{}", b'{"entries": 5}'])
+def test_what_was_not_written_so_is_not_taken(content: Path, cache: Path, left: bytes) -> None:
+    made = _bundle(content)
+    (place,) = (cache / "firstfault").iterdir()
+    head, _, _ = place.read_bytes().partition(b"\n")
+    place.write_bytes(head + b"\n" + left)
+    assert _bundle(content) == made
+
+
+def test_a_pipe_is_not_waited_for(content: Path, cache: Path) -> None:
+    made = _bundle(content)
+    (place,) = (cache / "firstfault").iterdir()
+    place.unlink()
+    os.mkfifo(place)
+    assert _bundle(content) == made
+    assert kept(content, refuse) == made
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
+def test_the_file_of_another_user_is_not_taken(content: Path, cache: Path) -> None:
+    _bundle(content)
+    (place,) = (cache / "firstfault").iterdir()
+    os.chown(place, 65534, -1)
+    with pytest.raises(AssertionError, match="made again"):
+        kept(content, refuse)
+
+
+@pytest.mark.parametrize("home", ["~", "relative", ""])
+def test_without_a_home_nothing_is_kept(
+    content: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    """As where a container runs with a number that no user has: expanduser leaves the tilde."""
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.chdir(tmp_path)
+    assert list(_bundle(content)["entries"]) == ["disk-full", "port-taken"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["content"]
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(content: Path, cache: Path) -> None:
