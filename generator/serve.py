@@ -33,6 +33,7 @@ from .build import ROOT, forbids, site_files
 from .checks import examine
 from .content import Content
 from .finding import Finding, printable
+from .load import MAX_FILE_BYTES
 from .write import SiteError, arrange
 
 POLICY = (
@@ -285,9 +286,11 @@ def _source(site: Site, content: Path, path: str, line: int) -> Response:
     root = content.resolve()
     try:
         file = (root.parent / path).resolve()
-        if not file.is_relative_to(root):
+        # What isn't a file, as a pipe, may never end.
+        if not file.is_relative_to(root) or not file.is_file():
             return _page(site, "404.html", _NO_PAGE, status=404)
-        lines = file.read_bytes().decode("utf-8", "replace").split("\n")
+        with file.open("rb") as opened:
+            lines = opened.read(MAX_FILE_BYTES).decode("utf-8", "replace").split("\n")
     except (OSError, ValueError):
         return _page(site, "404.html", _NO_PAGE, status=404)
     rows = "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -115,6 +116,8 @@ def test_what_is_served_and_how(content: Path) -> None:
             "title: Address already" in get(f"{address}_serve/source/content/{ENTRY}?line=2").read().decode()
         )
         assert get(f"{address}_serve/source/content/../../etc/hostname").status == 404
+        os.mkfifo(content / "healthy/pipe.log")
+        assert get(f"{address}_serve/source/content/healthy/pipe.log").status == 404
         assert get(f"{address}_serve/source/content/{ENTRY}?line={'9' * 6000}").status == 200
         assert get(f"{address}_serve/source/content/%2e%2e/%2e%2e/etc/hostname").status == 404
         for path in ("nope", "nope/", "../README.md", "%2e%2e/README.md", "failures/%00", "_serve/nope"):
