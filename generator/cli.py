@@ -675,7 +675,9 @@ def _is_under(path: str, prefixes: Iterable[str]) -> bool:
 def _target_prefix(folder: Path, target: str) -> str:
     """The start of the paths of findings that concern a slug or a path. Raises Problem."""
     root = folder.resolve()
-    if os.path.lexists(folder / "failures" / target) and "/" not in target:
+    if not target:
+        raise Problem("an entry without a name; name a slug or a path")
+    if "/" not in target and target not in (".", "..") and os.path.lexists(folder / "failures" / target):
         return f"{printable(root.name)}/failures/{printable(target)}"
     path = Path(target).resolve()
     if path.exists() and path.is_relative_to(root):

@@ -143,7 +143,7 @@ class _Loader:
         document = files.pop("entry.yaml", None)
         path = folder / "entry.yaml"
         if document is None:
-            if not os.path.lexists(path):
+            if _is_missing(path):
                 self.report(path, "missing-file", "the entry's folder has no entry.yaml")
             return None
         read, findings = read_document(self._shown(path), document)
@@ -155,7 +155,8 @@ class _Loader:
         entry = entry or with_stand_ins(Entry, read)
         if entry is None:
             return None
-        kept = {name: data for name, data in files.items() if data is not None}
+        # What can't be read is told; it is there all the same.
+        kept = {name: data or b"" for name, data in files.items()}
         return LoadedEntry(folder.name, entry, positions_of(read.positions.path, read.positions.source), kept)
 
     def _hubs(self) -> Iterator[Hub]:
@@ -208,7 +209,7 @@ class _Loader:
         return TextPage(path.stem, head.title, head.description, text[body:].replace("\r\n", "\n"), positions)
 
     def _required_list(self, path: Path, kind: type[T]) -> tuple[T, ...]:
-        if not os.path.lexists(path):
+        if _is_missing(path):
             self.report(path, "missing-file", "this file of the taxonomy is missing")
             return ()
         data = self._bytes(path)
@@ -278,6 +279,15 @@ class _Loader:
             self.report(path, "too-large", f"the file has over {MAX_FILE_BYTES} bytes", hint)
             return None
         return data
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether nothing has this name; not where the system doesn't say."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
 
 
 _LEADS_OUT = "a symbolic link that leads nowhere or out of the content folder"

@@ -68,6 +68,8 @@ WRONG_USE = {
     "unknown code": (["check", "--explain", "tabb"], "did you mean 'tab'?"),
     "unknown slug": (["check", "port-take"], "did you mean 'port-taken'?"),
     "path outside": (["check", "/"], "is not in the content folder"),
+    "folder above": (["check", ".."], "is not in the content folder"),
+    "no name": (["check", ""], "an entry without a name"),
     "unknown entry": (["explain", "port-take"], "did you mean 'port-taken'?"),
     "bad base": (["build", "--base-url", "ftp://x"], "ftp://x"),
     "base without a host": (["build", "--base-url", "https://"], "a host"),
@@ -86,6 +88,12 @@ WRONG_USE = {
     "unknown system": (["new", "x", "--system", "pytorhc"], "did you mean 'pytorch'?"),
     "no number": (["find", "x", "-n", "0"], "-n"),
 }
+
+
+def test_a_log_without_a_name_is_not_this_folder(content: Path, capsys: Captured) -> None:
+    """As where a script's variable is not set."""
+    assert run(["diagnose", "", "--content", str(content)]) == 2
+    assert capsys.readouterr() == ("", "'': no name of a file or folder\n")
 
 
 @pytest.mark.parametrize(("arguments", "said"), WRONG_USE.values(), ids=WRONG_USE)

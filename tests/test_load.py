@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -136,6 +137,34 @@ def test_what_the_system_refuses_is_a_finding(content: Path, monkeypatch: pytest
     monkeypatch.setattr(Path, "open", refuse)
     _, findings = load(content)
     assert {finding.code for finding in findings} == {"unreadable"}
+
+
+def test_what_cannot_be_looked_into_is_not_called_missing(
+    content: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in folders without the right to list them, or to pass through."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "lstat", refuse)
+    monkeypatch.setattr(Path, "is_file", refuse)
+    _, findings = load(content)
+    assert {finding.code for finding in findings} == {"unreadable"}
+
+
+@pytest.mark.parametrize("spoil", ["huge", "folder", "pipe"])
+def test_a_log_that_cannot_be_read_is_not_called_missing(content: Path, spoil: str) -> None:
+    log = content / "failures/port-taken/run.log"
+    log.unlink()
+    if spoil == "huge":
+        log.write_bytes(b"x" * 4_100_000)
+    elif spoil == "folder":
+        log.mkdir()
+    else:
+        os.mkfifo(log)
+    found = [finding for finding in examine(content)[1] if "port-taken" in finding.path]
+    assert [finding.code for finding in found] == ["too-large" if spoil == "huge" else "stray-file"]
 
 
 def test_hidden_names_are_not_content(content: Path) -> None:

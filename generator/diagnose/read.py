@@ -77,7 +77,9 @@ def sources_of(arguments: list[str]) -> Iterator[Source | str]:
             yield Source("-", lambda: _decoded(_buffered(cast(BinaryIO, sys.stdin.buffer))))
             continue
         path = Path(argument)
-        if path.is_dir():
+        if not argument:
+            yield "'': no name of a file or folder"
+        elif path.is_dir():
             yield from _of_folder(path)
         elif path.exists():
             yield _of_file(path)
