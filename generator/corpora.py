@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .bundle import bundle
 from .catalogue import Catalogue
@@ -166,9 +166,16 @@ def compared(catalogue: Catalogue) -> Corpora:
 
 
 def recorded(catalogue: Catalogue) -> Corpora | None:
-    """What content/evidence holds, or None. Raises pydantic's ValidationError where it is another thing."""
-    data = catalogue.content.evidence.get(FILE)
-    return None if data is None else Corpora.model_validate_json(data)
+    """What content/evidence holds, or None. Raises ValueError where it is another thing."""
+    return read(catalogue.content.evidence.get(FILE))
+
+
+def read(data: bytes | None) -> Corpora | None:
+    """The recorded corpora; None where none are. Raises ValueError."""
+    try:
+        return None if data is None else Corpora.model_validate_json(data)
+    except ValidationError as error:
+        raise ValueError(f"{FILE}: {error.errors()[0]['msg']}") from error
 
 
 def to_json(corpora: Corpora) -> str:

@@ -39,8 +39,8 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]
 
 
 def _iso_day(value: Any) -> Any:
-    """Refuse what pydantic would also take for a date, such as seconds since 1970."""
-    if isinstance(value, str) and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+    """Refuse what pydantic would also take for a date, such as seconds since 1970, and other centuries."""
+    if isinstance(value, str) and not re.fullmatch(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", value):
         raise ValueError("not YYYY-MM-DD")
     return value
 
@@ -52,10 +52,21 @@ def _digits(value: Any) -> Any:
     return value
 
 
+def _decimal(value: Any) -> Any:
+    """Refuse what Python would also take for a number, such as inf, 1e9 or 1_000."""
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
+        raise PydanticKnownError("float_parsing")
+    return value
+
+
 Day = Annotated[date, BeforeValidator(_iso_day)]
 LineNumber = Annotated[int, BeforeValidator(_digits), Field(ge=1)]
 Rank = Annotated[int, BeforeValidator(_digits), Field(ge=0)]
 Ranks = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=65536)]
+Step = Annotated[int, BeforeValidator(_digits), Field(le=10_000)]
+"""A time in a drawing."""
+GiB = Annotated[float, BeforeValidator(_decimal), Field(ge=0.1, le=1_000_000)]
+"""An amount of memory: what drawings round to, up to a cluster's."""
 Release = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.+!-]*$", max_length=40)]
 Requirement = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*$", max_length=120)
@@ -402,8 +413,8 @@ class SystemRange(Part):
 class Span(Part):
     """What a process does for a while; times are whole steps from the drawing's left, without a unit."""
 
-    start: int = Field(ge=0)
-    end: int = Field(ge=1)
+    start: Step = Field(ge=0)
+    end: Step = Field(ge=1)
     does: Literal["runs", "waits", "reports", "fails", "gone"]
     text: Plain | None = Field(default=None, description="A few words that fit into it.")
 
@@ -419,7 +430,7 @@ class MemoryPart(Part):
     """What takes memory of a GPU, in GiB."""
 
     what: Literal["parameters", "gradients", "optimizer-state", "activations", "buffers", "other"]
-    gib: float = Field(gt=0)
+    gib: GiB
 
 
 class Bar(Part):
@@ -435,7 +446,7 @@ class Figure(Part):
     caption: Inline = Field(description="What it shows, for which run, and where the numbers come from.")
     lanes: tuple[Lane, ...] = ()
     bars: tuple[Bar, ...] = ()
-    limit: float | None = Field(default=None, gt=0, description="With bars: the GPU's memory in GiB.")
+    limit: GiB | None = Field(default=None, description="With bars: the GPU's memory in GiB.")
 
 
 class Entry(Part):

@@ -173,6 +173,7 @@ _LIMITS = {
     "too_short": ("too-short", "has {actual_length} items; at least {min_length} is needed"),
     "greater_than_equal": ("too-small", "must be at least {ge}"),
     "greater_than": ("too-small", "must be more than {gt}"),
+    "less_than_equal": ("too-great", "must be at most {le:g}"),
 }
 _EXPECTED = {
     "string_type": "a text",
@@ -313,5 +314,6 @@ CODES: Mapping[str, Explanation] = {
     "line-break": Explanation("Titles and names are one line.", "title: |\n  One\n  Two", "title: One two"),
     "too-long": Explanation("The field has a limit so that it stays readable where it is shown."),
     "too-short": Explanation("The field is empty, or its list has too few items."),
+    "too-great": Explanation("The number is above what a figure can show, or what any run has."),
     "too-small": Explanation("The number is below what makes sense; lines are counted from 1, for example."),
 }

@@ -19,7 +19,8 @@ CODES: Mapping[str, Explanation] = {
         "status: short",
     ),
     "withdrawn": Explanation(
-        "A withdrawn entry says what replaces it (superseded_by) or, under changes, why it went."
+        "A withdrawn entry says what replaces it (superseded_by) or, under changes, why it went; "
+        "no other has superseded_by."
     ),
 }
 
@@ -31,6 +32,10 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
             hint = "name superseded_by, or say why under changes"
             yield finding(positions, ("status",), "withdrawn", "withdrawn without a word why", hint)
         return
+    if entry.superseded_by is not None:
+        message = f"superseded, and {entry.status} all the same"
+        hint = "write status: withdrawn, or remove superseded_by"
+        yield finding(positions, ("superseded_by",), "withdrawn", message, hint)
     if not any(log.says == "initiating" for log in entry.logs):
         message = f"a {entry.status} entry needs a log with 'says: initiating'"
         yield finding(positions, ("logs",), "incomplete", message)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from .. import corpora
 from ..catalogue import Catalogue
 from ..content import FieldPath, LoadedEntry
 from ..evidence import coverage, record
@@ -26,7 +27,8 @@ CODES: Mapping[str, Explanation] = {
         "`python build.py verify SLUG` looks again."
     ),
     "bad-evidence": Explanation(
-        "evidence.json and content/evidence/deepspeed-messages.json are written by `python build.py verify`, not by hand."
+        "evidence.json and content/evidence/deepspeed-messages.json are written by `python build.py verify`, "
+        "corpora.json and coverage.json by `python -m generator.corpora`, not by hand."
     ),
 }
 
@@ -57,14 +59,21 @@ def _in_file(loaded: LoadedEntry, code: str, message: str) -> Finding:
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
-    root = content_folder(catalogue)
+    renew = "run: python -m generator.corpora"
+    yield from _unreadable(catalogue, coverage.FILE, coverage.read, "run: python build.py verify")
+    yield from _unreadable(catalogue, coverage.RECORD, coverage.read_record, renew)
+    yield from _unreadable(catalogue, corpora.FILE, corpora.read, renew)
+
+
+def _unreadable(
+    catalogue: Catalogue, name: str, read: Callable[[bytes | None], object], hint: str
+) -> Iterator[Finding]:
+    """A finding where what was recorded of all entries is something else."""
     try:
-        coverage.read(catalogue.content.evidence.get(coverage.FILE))
+        read(catalogue.content.evidence.get(name))
     except ValueError as error:
-        path = f"{root}/evidence/{coverage.FILE}"
-        yield Finding(
-            path, 1, 1, "bad-evidence", "error", f"can't be read: {error}", "run: python build.py verify"
-        )
+        path = f"{content_folder(catalogue)}/evidence/{name}"
+        yield Finding(path, 1, 1, "bad-evidence", "error", f"can't be read: {error}", hint)
 
 
 def _check_note(loaded: LoadedEntry, where: FieldPath, source: Source) -> Iterator[Finding]:

@@ -16,6 +16,9 @@ CODES: Mapping[str, Explanation] = {
     "unnamed-file": Explanation(
         "A file in the folder that no log names. entry.yaml, repro.py, evidence.json and snippets.json need no naming."
     ),
+    "twin-files": Explanation(
+        "Two files whose names differ in capitals alone: a checkout on macOS or Windows has only one of them."
+    ),
     "log-line": Explanation("The initiating line is counted from 1 by line feeds, and holds something."),
 }
 KNOWN_FILES = frozenset({"repro.py", "evidence.json", "snippets.json"})
@@ -23,6 +26,7 @@ KNOWN_FILES = frozenset({"repro.py", "evidence.json", "snippets.json"})
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     named = {log.file for log in loaded.entry.logs}
+    yield from _twins(loaded)
     for i, log in enumerate(loaded.entry.logs):
         if log.file not in loaded.files:
             message = f"the folder has no file {shown(log.file)}"
@@ -36,6 +40,16 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
             yield finding(
                 loaded.positions, ("logs",), "unnamed-file", message, "name it under logs, or remove it"
             )
+
+
+def _twins(loaded: LoadedEntry) -> Iterator[Finding]:
+    """Logs of which a file system that doesn't tell capitals apart keeps one."""
+    first: dict[str, str] = {"entry.yaml": "entry.yaml", **{name: name for name in KNOWN_FILES}}
+    for i, log in enumerate(loaded.entry.logs):
+        other = first.setdefault(log.file.lower(), log.file)
+        if other != log.file:
+            message = f"{shown(log.file)} and {shown(other)} are one file on some systems"
+            yield finding(loaded.positions, ("logs", i, "file"), "twin-files", message, "name it otherwise")
 
 
 def _line_problem(log: Log, data: bytes) -> str | None:

@@ -39,6 +39,10 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
     for name, items, positions in taxonomy_sections(catalogue.content):
         yield from _duplicates(name, ((positions, (i, "id"), item.id) for i, item in enumerate(items)))
+    for positions in catalogue.content.positions.values():
+        if positions.path.endswith("/taxonomy/packages.yaml"):
+            modules = (package.module for package in catalogue.content.packages)
+            yield from _duplicates("packages", ((positions, (i, "module"), m) for i, m in enumerate(modules)))
     hubs = hub_sections(catalogue.content)
     yield from _duplicates("hubs", ((positions, ("system",), hub.system) for hub, positions in hubs))
     lines = line_sections(catalogue.content)

@@ -73,7 +73,8 @@ FEW = 12
 def _choices(file: str, names: Iterable[str]) -> str:
     """A hint that says what there is to choose from."""
     known = sorted(names)
-    return f"see content/taxonomy/{file}.yaml" if len(known) > FEW else "one of: " + ", ".join(known)
+    few = 0 < len(known) <= FEW
+    return "one of: " + ", ".join(known) if few else f"see content/taxonomy/{file}.yaml"
 
 
 def _systems_named(entry: Entry) -> Iterator[tuple[FieldPath, str]]:

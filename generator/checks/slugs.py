@@ -34,6 +34,20 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
         elif slug not in catalogue.by_slug and slug not in catalogue.content.broken:
             hint = did_you_mean(slug, catalogue.by_slug)
             yield finding(loaded.positions, field, "unknown-entry", f"no entry is named {shown(slug)}", hint)
+    if _comes_back(loaded, catalogue):
+        message = "what supersedes it leads back to the entry"
+        hint = "name the entry that holds today"
+        yield finding(loaded.positions, ("superseded_by",), "self-reference", message, hint)
+
+
+def _comes_back(loaded: LoadedEntry, catalogue: Catalogue) -> bool:
+    """Whether the way along superseded_by, of two steps or more, ends where it began."""
+    seen: set[str] = set()
+    now = loaded
+    while (then := now.entry.superseded_by) in catalogue.by_slug and then not in seen and then is not None:
+        seen.add(then)
+        now = catalogue.by_slug[then]
+    return loaded.slug in seen and loaded.entry.superseded_by != loaded.slug
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:

@@ -53,6 +53,8 @@ def _range(positions: Positions, field: FieldPath, versions: str) -> Iterator[Fi
     if not _is_range(versions):
         message = f"{shown(versions)} is no version range"
         yield finding(positions, field, "versions", message, "write >=0.9.5,<=0.19.8 or *")
+    elif not _holds_any(SpecifierSet(versions)):
+        yield finding(positions, field, "versions", f"no version is in {shown(versions)}", "are two swapped?")
 
 
 def _is_range(text: str) -> bool:
@@ -62,6 +64,13 @@ def _is_range(text: str) -> bool:
     except InvalidSpecifier:
         return False
     return all(map(str.strip, text.split(","))) and all(one.operator != "===" for one in specifiers)
+
+
+def _holds_any(specifiers: SpecifierSet) -> bool:
+    """Whether a version fits: one at or just above a bound does, or the least of all, if any does."""
+    bounds = [Version(one.version.removesuffix(".*")) for one in specifiers]
+    above = [f"{bound.base_version}.0.0.0.0.1" for bound in bounds]
+    return any(specifiers.contains(version, prereleases=True) for version in ("0", *map(str, bounds), *above))
 
 
 def _is_version(text: str) -> bool:

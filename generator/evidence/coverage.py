@@ -157,10 +157,7 @@ def covered(catalogue: Catalogue) -> Coverage | None:
     if recorded is None or data is None:
         return None
     places = [f"{file}:{line}" for file, found in recorded.files.items() for line, _ in found]
-    try:
-        matched = _RECORD.validate_json(data)
-    except ValidationError as error:
-        raise ValueError(f"{RECORD}: {error.errors()[0]['msg']}") from error
+    matched = read_record(data)
     return _coverage(recorded, [matched.get(place, ()) for place in places])
 
 
@@ -195,6 +192,14 @@ def read(data: bytes | None) -> Messages | None:
         return Messages.model_validate_json(data)
     except ValidationError as error:
         raise ValueError(f"{FILE}: {error.errors()[0]['msg']}") from error
+
+
+def read_record(data: bytes | None) -> Mapping[str, tuple[str, ...]]:
+    """The signatures of each message, as file:line; none where none are recorded. Raises ValueError."""
+    try:
+        return _RECORD.validate_json(data or b"{}")
+    except ValidationError as error:
+        raise ValueError(f"{RECORD}: {error.errors()[0]['msg']}") from error
 
 
 def record(index: Index) -> bytes:

@@ -22,6 +22,9 @@ LOG = "failures/port-taken/run.log"
 REPRO = "failures/port-taken/repro.py"
 PAGE = "pages/about.md"
 MESSAGES = "evidence/deepspeed-messages.json"
+CORPORA = "evidence/corpora.json"
+COVERAGE = "evidence/coverage.json"
+PACKAGES = "taxonomy/packages.yaml"
 TAGS = "taxonomy/tags.yaml"
 PHASES = "taxonomy/phases.yaml"
 MARK = "▶"
@@ -103,6 +106,22 @@ def _name_part(content: Path, part: str, captured: bool = False, twice: bool = F
     log = text[text.index("  - file: run.log") :]
     text += log if twice else ""
     (content / SHORT).write_text(text.replace("made: composed", "made: captured") if captured else text)
+
+
+def _supersede(content: Path) -> None:
+    """Let two entries be withdrawn in favor of each other."""
+    for file, status, other in ((SHORT, "short", "disk-full"), (ENTRY, "complete", "port-taken")):
+        text = (content / file).read_text()
+        new = f"status: withdrawn\nsuperseded_by: {other}"
+        (content / file).write_text(text.replace(f"status: {status}", new))
+
+
+def _twin_logs(content: Path) -> None:
+    """Name a second log as the first, in capitals."""
+    text = (content / SHORT).read_text()
+    log = text[text.index("  - file: run.log") :]
+    (content / SHORT).write_text(text + log.replace("run.log", "RUN.log"))
+    copy(content / LOG, (content / LOG).with_name("RUN.log"))
 
 
 def _append(content: Path, text: str) -> None:
@@ -359,7 +378,11 @@ CHANGES = (
     Change("range by letters", SHORT, 'versions: "*"', 'versions: ▶"===nightly"', "versions"),
     Change("no range of a source", ENTRY, '      versions: "*"', "      versions: ▶v6", "versions"),
     Change("no range of a line", LINES, 'versions: "*"', "versions: ▶all", "versions"),
+    Change("range that ends before it begins", SHORT, 'versions: "*"', 'versions: ▶">=1,<0.5"', "versions"),
+    Change("range that takes away all", SHORT, 'versions: "*"', 'versions: ▶"==1.*,!=1.*"', "versions"),
     Change("no release", ENTRY, "version: 2.9.0", "version: ▶next", "versions"),
+    Change("year one", SHORT, "added: 2026-01-11", "added: ▶0001-01-01", "wrong-type"),
+    Change("year 9999", SHORT, "reviewed: 2026-01-11", "reviewed: ▶9999-12-31", "wrong-type"),
     Change("reviewed before added", SHORT, "reviewed: 2026-01-11", "reviewed: ▶2025-01-11", "date-order"),
     Change("changed before added", ENTRY, "  - date: 2026-02-20", "  - date: ▶2025-02-20", "date-order"),
     Change(
@@ -419,6 +442,23 @@ CHANGES = (
         "bad-figure",
     ),
     Change("memory of nothing", SHORT, "causes:\n", BARS.format("▶0"), "too-small"),
+    Change("memory without end", SHORT, "causes:\n", BARS.format("▶inf"), "wrong-type"),
+    Change("memory that no drawing shows", SHORT, "causes:\n", BARS.format("▶0.001"), "too-small"),
+    Change("memory of no machine", SHORT, "causes:\n", BARS.format("▶9999999"), "too-great"),
+    Change(
+        "span of four thousand digits",
+        SHORT,
+        "causes:\n",
+        LANES.format("{start: 5, end: ▶" + "9" * 4000 + ", does: waits, text: x}"),
+        "wrong-type",
+    ),
+    Change(
+        "span without an end in sight",
+        SHORT,
+        "causes:\n",
+        LANES.format("{start: 5, end: ▶999999999, does: waits, text: x}"),
+        "too-great",
+    ),
     Change("memory that is no number", SHORT, "causes:\n", BARS.format("▶much"), "wrong-type"),
     Change("short, graded without evidence", SHORT, "grade: inferred", "grade: ▶source", "incomplete"),
     Change("reproduced by nothing", SHORT, "grade: inferred", "grade: ▶reproduced", "no-repro"),
@@ -439,6 +479,13 @@ CHANGES = (
         "signatures:\n",
         'signatures:\n  - {id: ▶bare, text: "OSError: [Errno 28]", role: cause, printed_by: tool, usually: x}\n',
         "incomplete",
+    ),
+    Change(
+        "superseded and not withdrawn",
+        SHORT,
+        "status: short",
+        "status: short\nsuperseded_by: ▶disk-full",
+        "withdrawn",
     ),
     Change("withdrawn without a word", SHORT, "status: short", "status: ▶withdrawn", "withdrawn"),
     # signatures
@@ -721,6 +768,18 @@ WHOLES = (
 )
 
 TREES = (
+    Tree("two that supersede each other", _supersede, SHORT, "self-reference", 4, 16),
+    Tree("logs that differ in capitals", _twin_logs, SHORT, "twin-files", 48, 11),
+    Tree(
+        "package twice",
+        lambda c: _write(c / PACKAGES, (c / PACKAGES).read_bytes() * 2),
+        PACKAGES,
+        "duplicate-id",
+        3,
+        12,
+    ),
+    Tree("corpora of no known shape", lambda c: _write(c / CORPORA, b"["), CORPORA, "bad-evidence"),
+    Tree("coverage of no known shape", lambda c: _write(c / COVERAGE, b"[]"), COVERAGE, "bad-evidence"),
     Tree(
         "messages of no known shape",
         lambda c: _write(c / MESSAGES, b"{}"),
