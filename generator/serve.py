@@ -42,6 +42,8 @@ POLICY = (
 )
 """What the pages say of themselves, and what a page can't say of itself: that no other may frame it."""
 KEEP_ALIVE_SECONDS = 15
+LOOK_MILLISECONDS = 500
+"""After which it is asked again whether the folders are those that are watched."""
 
 
 @dataclass(frozen=True)
@@ -184,13 +186,32 @@ class _Server(uvicorn.Server):
 
 
 async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> None:
-    folders = [options.content, options.root / "templates", options.root / "static"]
-    try:
-        async for _ in awatch(*(folder for folder in folders if folder.is_dir())):
-            site.take(await asyncio.to_thread(make, options))
-            _tell(site, say)
-    except OSError as error:
-        say(f"changes are not watched: {error}")
+    unseen = False
+    while True:
+        folders = _folders(options)
+        try:
+            async for changes in awatch(*folders, rust_timeout=LOOK_MILLISECONDS, yield_on_timeout=True):
+                if changes or unseen:
+                    site.take(await asyncio.to_thread(make, options))
+                    _tell(site, say)
+                # Watched is the folder that was there, not its name; another may have come by that name.
+                unseen = _folders(options) != folders
+                if unseen:
+                    break
+        except FileNotFoundError:
+            unseen = True
+        except OSError as error:
+            say(f"changes are not watched: {error}")
+            return
+
+
+def _folders(options: Options) -> dict[Path, int]:
+    """What a site is made from, as far as it is there: each folder, and which one has its name."""
+    found: dict[Path, int] = {}
+    for folder in (options.content, options.root / "templates", options.root / "static"):
+        with suppress(OSError):
+            found[folder] = folder.stat().st_ino
+    return found
 
 
 def _tell(site: Site, say: Callable[[str], None]) -> None:

@@ -60,6 +60,18 @@ def get(address: str) -> HTTPResponse | urllib.error.HTTPError:
     return response
 
 
+def await_title(address: str, title: str) -> None:
+    """Follow the server's versions until the entry has the title; none that brings it ends in an error."""
+    while True:
+        page = get(f"{address}failures/port-taken/").read().decode()
+        if title in page:
+            return
+        seen = page.partition('data-version="')[2].partition('"')[0]
+        with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=10) as events:
+            while not (line := events.readline()).startswith(b"data"):
+                assert line, "the server ended"
+
+
 def edit(content: Path, old: str, new: str) -> None:
     path = content / ENTRY
     text = path.read_text()
@@ -122,6 +134,21 @@ def test_what_is_served_and_how(content: Path) -> None:
         assert get(f"{address}_serve/source/content/%2e%2e/%2e%2e/etc/hostname").status == 404
         for path in ("nope", "nope/", "../README.md", "%2e%2e/README.md", "failures/%00", "_serve/nope"):
             assert get(address + path).status == 404
+
+
+def test_a_content_folder_that_is_replaced_is_watched_again(content: Path) -> None:
+    """As by a checkout that lacks it, and one that has it."""
+    with serving(content) as (_, address):
+        for title in ("Gone and back", "Seen again"):
+            seen = get(address).read().decode().partition('data-version="')[2].partition('"')[0]
+            with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=30) as events:
+                if title == "Gone and back":
+                    shutil.rmtree(content)
+                    events.readline()
+                    shutil.copytree(RIGHT, content)
+                edit(content, "title: ", f"title: {title} ")
+                events.readline()
+            await_title(address, title)
 
 
 @pytest.mark.parametrize(
