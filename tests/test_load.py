@@ -153,6 +153,14 @@ def test_what_cannot_be_looked_into_is_not_called_missing(
     assert {finding.code for finding in findings} == {"unreadable"}
 
 
+def test_no_finding_tells_of_a_number_that_nobody_wrote(content: Path) -> None:
+    path = content / SHORT
+    spans = "[{start: 0, end: 4, does: runs}, {start: 5, end: nine, does: waits}]"
+    figure = f"figures:\n  - caption: x\n    lanes:\n      - {{who: rank 0, spans: {spans}}}\ncauses:\n"
+    path.write_text(path.read_text().replace("causes:\n", figure, 1))
+    assert [finding.code for finding in examine(content)[1]] == ["wrong-type"]
+
+
 @pytest.mark.parametrize("spoil", ["huge", "folder", "pipe"])
 def test_a_log_that_cannot_be_read_is_not_called_missing(content: Path, spoil: str) -> None:
     log = content / "failures/port-taken/run.log"
