@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .cache import cache_folder
+
 OWN = Path(__file__).parent
 
 
@@ -25,7 +27,7 @@ def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]]) -> M
     ``make`` gives the bundle, and whether it may be kept. Raises what ``make`` does.
     """
     content = content.resolve()
-    folder = _folder()
+    folder = cache_folder()
     if folder is None:
         return make()[0]
     key = _key(content)
@@ -46,15 +48,6 @@ def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]]) -> M
         new.write_bytes(_head(key, data) + b"\n" + data)
         new.replace(place)
     return made
-
-
-def _folder() -> Path | None:
-    """Where it is kept; None for a user without a home, as in a container that runs with any number."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    home = os.path.expanduser("~")
-    if os.path.isabs(base):
-        return Path(base) / "firstfault"
-    return Path(home) / ".cache" / "firstfault" if os.path.isabs(home) else None
 
 
 def _own_file(place: Path) -> bytes:

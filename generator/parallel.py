@@ -88,6 +88,6 @@ def _answer_of(child: int, reading: int) -> dict[int, Any] | BaseException:
         try:
             answer: dict[int, Any] | BaseException = pickle.load(pipe)
         except (EOFError, pickle.UnpicklingError) as error:
-            answer = ChildProcessError(f"a process of the build ended early: {error}")
+            answer = ChildProcessError(f"a process of the build ended early; was it killed? ({error})")
     os.waitpid(child, 0)
     return answer

@@ -28,6 +28,8 @@ from generator.scaffold import template_of
 from generator.schema import MODELINE, entry_schema, schema_text
 from generator.write import arrange
 
+from .malformed.table import BLOCK, PARTS
+
 ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
 
@@ -596,3 +598,17 @@ def test_the_schema_knows_every_key_and_its_description() -> None:
     assert schema["additionalProperties"] is False
     assert "from" in schema["$defs"]["Log"]["properties"]
     assert schema["properties"]["title"]["description"].startswith("How people call the failure")
+
+
+@pytest.mark.parametrize("command", [["verify", "port-taken"], ["repro"]])
+def test_a_user_without_a_home_is_told_to_name_a_cache(command: list[str], content: Path) -> None:
+    (content / "failures/port-taken/repro.py").write_bytes(BLOCK + PARTS)
+    line = [sys.executable, str(ROOT / "build.py"), *command, "--content", str(content)]
+    done = subprocess.run(
+        line, env={"PATH": "/usr/bin", "HOME": "~"}, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == "firstfault: this user has no home folder to keep things in; name a folder with --cache\n"
+    )

@@ -32,6 +32,8 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from ..cache import kept_in
+
 SOURCES = frozenset({".py", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp"})
 ASIDE = frozenset({"tests", "test", "docs", "examples", "benchmarks", "testing"})
 """Folders at a distribution's root whose texts no user's run prints."""
@@ -185,9 +187,8 @@ def open_index(cache: Path) -> Iterator[Index]:
 
 
 def default_cache() -> Path:
-    """Where fetched sources are kept: in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "firstfault" / "packages"
+    """Where fetched sources are kept: in the user's cache folder. Raises OSError where there is none."""
+    return kept_in("packages")
 
 
 def last_of_each_minor(releases: Iterable[Release]) -> tuple[Release, ...]:

@@ -24,6 +24,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from ..cache import kept_in
 from .interrupt import started
 from .script import Script
 
@@ -56,9 +57,8 @@ class Environment:
 
 
 def default_cache() -> Path:
-    """firstfault/repro in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "firstfault" / "repro"
+    """Where environments are kept: in the user's cache folder. Raises OSError where there is none."""
+    return kept_in("repro")
 
 
 @contextmanager

@@ -141,7 +141,7 @@ def _replacements(environment: Environment, root: Path) -> list[Replacement]:
         environment.venv: "/opt/venv",
         environment.extensions: "/data/cache/torch_extensions",
         (environment.python.resolve().parents[1]): "/opt/python",
-        Path.home(): "/home/user",
+        Path(os.path.expanduser("~")): "/home/user",
     }
     return [
         *(path_replacement(path, shown) for path, shown in paths.items()),
