@@ -9,7 +9,7 @@ Written for torch 2.13.0+cpu, deepspeed 0.19.8, Python 3.11; needs no GPU. Two r
     python repro.py fail       another process listens on the port
     python repro.py twice      the same launcher command started twice on one node, as srun does with two tasks
     python repro.py source     the port is the source port of somebody's outgoing connection
-    python repro.py time-wait  a port with connections in TIME_WAIT is taken without complaint
+    python repro.py time-wait  a port with accepted connections in TIME_WAIT is taken without complaint
     python repro.py fix        a free port is chosen first
 
 No part compiles anything.
