@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .highlight import highlight
 
@@ -28,13 +28,19 @@ class _Renderer(RendererHTML):
         return self.fence(tokens, index, options, env)
 
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
-        return '<div class="scroll" role="region" aria-label="Table" tabindex="0">\n<table>\n'
+        name = escape(", ".join(_heads(tokens, index)))
+        return f'<div class="scroll" role="region" aria-label="Table: {name}" tabindex="0">\n<table>\n'
 
     def table_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
         return "</table>\n</div>\n"
 
     def th_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        if not tokens[index + 1].content.strip():
+            return "<td>"
         return f'<th scope="col"{_alignment(tokens[index])}>'
+
+    def th_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
+        return "</th>\n" if tokens[index - 1].content.strip() else "</td>\n"
 
     def td_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Environment) -> str:
         return f"<td{_alignment(tokens[index])}>"
@@ -126,6 +132,17 @@ def plain(text: str) -> str:
 def anchor_of(text: str) -> str:
     """An id made of a heading's words: lower case, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "section"
+
+
+def _heads(tokens: Sequence[Token], index: int) -> list[str]:
+    """What the columns of the table that opens at ``index`` are called, without their markup."""
+    names = []
+    for token in tokens[index:]:
+        if token.type == "thead_close":
+            break
+        if token.type == "inline" and token.content.strip():
+            names.append("".join(part.content for part in token.children or ()))
+    return names
 
 
 def _alignment(token: Token) -> str:

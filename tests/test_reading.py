@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .tools.npm import MODULES
 
+ROOT = Path(__file__).parents[1]
 AXE = (MODULES / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 ENTRY = "failures/batch-size-triangle/"
 KINDS = (
@@ -116,6 +119,13 @@ def test_no_page_scrolls_sideways(page: Page, address: str, width: int) -> None:
         page.goto(address + path)
         expect(page.locator(BUSY)).to_have_count(0)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+
+
+def test_no_entry_is_wider_than_a_small_phone(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 900})
+    for folder in sorted((ROOT / "content" / "failures").iterdir()):
+        page.goto(f"{address}failures/{folder.name}/", wait_until="domcontentloaded")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, folder.name
 
 
 def test_entry_reads_whole_without_javascript(browser: Browser, address: str) -> None:

@@ -81,6 +81,13 @@ def test_tables_have_no_style_attribute(markdown: Markdown) -> None:
     assert "style" not in html
 
 
+def test_a_table_is_named_by_its_columns_and_an_empty_head_is_no_head(markdown: Markdown) -> None:
+    html = markdown.blocks("| | `a` <b | c |\n|---|---|--:|\n| 1 | 2 | 3 |")
+    assert 'aria-label="Table: a &lt;b, c"' in html
+    assert "<tr>\n<td></td>\n<th" in html
+    assert html.count("<th") - html.count("<thead") == html.count("</th>") == 2
+
+
 def test_headings_with_anchors_that_differ(markdown: Markdown) -> None:
     html = markdown.blocks("## One `x`\n\n## One x\n", heading_level=2, anchors=True)
     assert re.findall(r'<h2 id="([^"]+)"', html) == ["one-x", "one-x-2"]

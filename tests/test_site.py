@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -111,6 +112,12 @@ def test_nothing_inline_and_no_anchor_twice(site: Path) -> None:
     for path in pages(site):
         assert not document(path).forbidden, path
         assert [name for name, count in document(path).anchors.items() if count > 1] == [], path
+
+
+def test_no_two_regions_of_a_page_have_one_name(site: Path) -> None:
+    for path in pages(site):
+        names = re.findall(r'role="region" aria-label="([^"]*)"', document(path).text)
+        assert sorted(set(names)) == sorted(names), path
 
 
 def test_every_page_states_its_security_policy(site: Path) -> None:
