@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from generator.checks import CODES, examine
+from generator.checks import CODES, examine, private
 from generator.checks.sentences import MIN_WORDS, SIMILARITY, Sentence, near_duplicates, sentences_of
 from generator.checks.texts import Text, texts
 from generator.content import Positions
@@ -38,6 +38,11 @@ def test_every_code_has_a_case() -> None:
 def test_every_code_is_explained_in_a_sentence() -> None:
     assert all(said.text.endswith((".", ":")) for said in CODES.values())
     assert all(bool(said.bad) == bool(said.good) for said in CODES.values())
+
+
+def test_no_log_of_the_content_names_anybody() -> None:
+    found = [finding for loaded in load(ROOT / "content")[0].entries for finding in private.check(loaded)]
+    assert [str(finding) for finding in found] == []
 
 
 def test_the_content_has_no_errors() -> None:
