@@ -187,6 +187,17 @@ def _codes_with_message(folder: Path, text: str, needs: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
+    "versions", [">=1.0,!=1.0.*", "!=0.*", "==1.*,!=1.0.*", ">=1!2,!=1!2.*", ">1.0,<1.1", ">=1.0rc1,<=1.0"]
+)
+def test_a_range_that_some_version_is_in_is_one(tmp_path: Path, versions: str) -> None:
+    entry = shutil.copytree(RIGHT, tmp_path / "content") / "failures/port-taken/entry.yaml"
+    whole = entry.read_text()
+    assert 'versions: "*"' in whole
+    entry.write_text(whole.replace('versions: "*"', f"versions: {json.dumps(versions)}"))
+    assert "versions" not in {finding.code for finding in examine(tmp_path / "content")[1]}
+
+
+@pytest.mark.parametrize(
     ("old", "new", "hint"),
     [
         (

@@ -67,10 +67,16 @@ def _is_range(text: str) -> bool:
 
 
 def _holds_any(specifiers: SpecifierSet) -> bool:
-    """Whether a version fits: one at or just above a bound does, or the least of all, if any does."""
+    """Whether a version fits: one at, just above or next after a bound does, or the least of all, if any does."""
     bounds = [Version(one.version.removesuffix(".*")) for one in specifiers]
     above = [f"{bound.base_version}.0.0.0.0.1" for bound in bounds]
-    return any(specifiers.contains(version, prereleases=True) for version in ("0", *map(str, bounds), *above))
+    # What !=1.0.* takes away ends at 1.1.
+    after = [
+        f"{bound.epoch}!{'.'.join(map(str, (*bound.release[:-1], bound.release[-1] + 1)))}"
+        for bound in bounds
+    ]
+    tried = ("0", *map(str, bounds), *above, *after)
+    return any(specifiers.contains(version, prereleases=True) for version in tried)
 
 
 def _is_version(text: str) -> bool:
