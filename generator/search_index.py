@@ -40,7 +40,8 @@ def _require_whole(folder: Path) -> None:
         enough = False
     cut = [path.name for path in sorted(folder.rglob("*.*")) if path.is_file() and not _is_whole(path)]
     if cut or not enough:
-        raise SiteError(f"Pagefind left an index that isn't whole ({', '.join(cut[:3])}): is the disk full?")
+        what = ", ".join(cut[:3]) or "files are missing"
+        raise SiteError(f"Pagefind left an index that isn't whole ({what}): is the disk full?")
 
 
 def _is_whole(path: Path) -> bool:
