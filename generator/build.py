@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -54,6 +55,17 @@ class Result:
     files: int = 0
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of garbage, which would look again and again through what lives until the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_uncollected()
 def build(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Result:
     """Build the site, or write nothing where a finding forbids it. Raises SiteError where it can't be written."""
     source = options.content or options.root / "content"
@@ -62,13 +74,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
     )
     progress("checking")
     count = _processes(source, options.jobs)
-    # What is loaded lives until the end, so nothing is won by looking whether it can go.
-    gc.disable()
-    try:
-        content, findings = examine_for_build(source, count)
-        gc.freeze()
-    finally:
-        gc.enable()
+    content, findings = examine_for_build(source, count)
     if forbids(findings, options.strict):
         progress("")
         return Result(tuple(findings), False, len(content.entries))

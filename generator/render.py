@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from . import diagrams, figures, views, words
@@ -106,10 +108,18 @@ class Renderer:
         return self._base_url and self._base_url + path
 
 
-def _compiled() -> FileSystemBytecodeCache | None:
-    """Where compiled templates are kept, by what they are made from; None where the system has no safe place."""
+class Compiled(FileSystemBytecodeCache):
+    """Compiled templates, kept by what they are made from; on a full disk they are compiled again."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled() -> Compiled | None:
+    """The system's place for them; None where it has no safe one."""
     try:
-        return FileSystemBytecodeCache()
+        return Compiled()
     except (OSError, RuntimeError):
         return None
 

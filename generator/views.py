@@ -47,12 +47,7 @@ def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[R
     common = Counter(other.slug for group in groups for other in group)
     common.update(dict.fromkeys(alike & catalogue.rank.keys(), _FIRST))
     common.pop(loaded.slug, None)
-    # Of many only those can be near that have as much in common as the eighth.
-    least = sorted(common.values(), reverse=True)[most - 1 : most] or [0]
-    near = sorted(
-        (slug for slug, shared in common.items() if shared >= least[0]),
-        key=lambda slug: (-common[slug], catalogue.rank[slug]),
-    )[:most]
+    near = heapq.nsmallest(most, common, key=lambda slug: (-common[slug], catalogue.rank[slug]))
     return tuple(
         Related(other, (*(["look-alike"] if slug in alike else []), *_shared(catalogue, entry, other.entry)))
         for slug in near

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -76,6 +77,12 @@ def test_two_processes_read_and_find_what_one_does(tmp_path: Path) -> None:
     for each, other in zip(one[0].entries, two[0].entries, strict=True):
         assert dict(each.positions.places) == dict(other.positions.places)
         assert dict(each.positions.scalars) == dict(other.positions.scalars)
+
+
+def test_a_build_leaves_the_collector_as_it_was(tmp_path: Path) -> None:
+    for content in (golden.CONTENT, tmp_path / "nothing"):
+        assert build(Options(content=content, out=tmp_path / "site")).ok == (content is golden.CONTENT)
+        assert gc.isenabled()
 
 
 def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from jinja2 import DictLoader, Environment
 
 from generator import model, words
 from generator.catalogue import Catalogue
@@ -21,7 +22,15 @@ from generator.load import load
 from generator.markdown import _PLAIN_LINE, _PLAIN_PARAGRAPHS, Markdown, is_safe_link
 from generator.model import Entry
 from generator.pages import all_pages
-from generator.render import STYLES, STYLES_OF_PAGES, Renderer, contents, family_symbols, stylesheets
+from generator.render import (
+    STYLES,
+    STYLES_OF_PAGES,
+    Compiled,
+    Renderer,
+    contents,
+    family_symbols,
+    stylesheets,
+)
 
 from . import golden
 
@@ -188,6 +197,16 @@ def test_without_an_address_there_is_no_canonical_link() -> None:
 def test_the_search_form_takes_nothing_along() -> None:
     for html in golden.rendered().values():
         assert not re.search(r'<input id="q"[^>]* name=', html)
+
+
+def test_compiled_templates_that_cannot_be_kept_are_no_error(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    environment = Environment(loader=DictLoader({"a": "{{ 1 + 1 }}"}), bytecode_cache=Compiled(str(gone)))
+    assert environment.get_template("a").render() == "2"
+    gone.mkdir()
+    kept = Environment(loader=DictLoader({"a": "{{ 1 + 1 }}"}), bytecode_cache=Compiled(str(gone)))
+    assert kept.get_template("a").render() == "2"
+    assert len(list(gone.iterdir())) == 1
 
 
 def test_two_renderings_are_alike() -> None:
