@@ -36,7 +36,7 @@ def _require_whole(folder: Path) -> None:
         entry = json.loads((folder / "pagefind-entry.json").read_bytes())
         pages = sum(language["page_count"] for language in entry["languages"].values())
         enough = len(list((folder / "fragment").iterdir())) == pages
-    except (OSError, ValueError):
+    except (OSError, ValueError, LookupError, TypeError):
         enough = False
     cut = [path.name for path in sorted(folder.rglob("*.*")) if path.is_file() and not _is_whole(path)]
     if cut or not enough:
