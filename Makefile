@@ -79,6 +79,7 @@ audit: test-setup
 	@.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/test.lock
 	@.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/bench.lock
 	@$(PY) -m tests.tools.npm audit --audit-level=high
+	@$(PY) -m tests.tools.npm audit --audit-level=high --prefix '$(CURDIR)/bench/tools'
 
 # Needs uv; the lock names no index.
 lock:
