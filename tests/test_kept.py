@@ -27,6 +27,15 @@ def content(tmp_path: Path) -> Path:
     return shutil.copytree(RIGHT, tmp_path / "content")
 
 
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stands for the program's own folder, which no test may change."""
+    own = tmp_path / "own"
+    (own / "part").mkdir(parents=True)
+    monkeypatch.setattr("generator.kept.OWN", own)
+    return own
+
+
 def refuse() -> tuple[dict[str, Any], bool]:
     raise AssertionError("made again")
 
@@ -38,9 +47,9 @@ def test_it_is_made_once(content: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["title", "same size", "same time", "new", "removed", "taxonomy", "touched"]
+    "change", ["title", "same size", "same time", "new", "removed", "taxonomy", "lines", "program", "touched"]
 )
-def test_a_change_is_seen(content: Path, change: str) -> None:
+def test_a_change_is_seen(content: Path, change: str, own: Path) -> None:
     before = _bundle(content)
     path = content / ENTRY
     text = path.read_text()
@@ -62,12 +71,16 @@ def test_a_change_is_seen(content: Path, change: str) -> None:
         case "taxonomy":
             tags = content / "taxonomy/tags.yaml"
             tags.write_text(tags.read_text() + "- id: new-tag\n  name: New tag\n  definition: A new one.\n")
+        case "lines":
+            os.utime(content / "lines/torchrun.yaml", ns=(1, 1))
+        case "program":
+            (own / "part/other.py").write_text("")
         case _:
             os.utime(path, ns=(1, 1))
     with pytest.raises(AssertionError, match="made again"):
         kept(content, refuse)
     after = _bundle(content)
-    assert (after != before) == (change not in ("taxonomy", "touched"))
+    assert (after != before) == (change not in ("taxonomy", "lines", "program", "touched"))
     assert kept(content, refuse) == after
 
 

@@ -92,16 +92,23 @@ def _expect(
         assert place in [(f.line, f.column) for f in found], f"none at {place}; instead:\n{shown}"
 
 
-def test_all_errors_are_told_at_once(content: Path) -> None:
+def spoil_short(content: Path, *changes: tuple[str, str]) -> None:
+    """Replace each first text of the short entry, which has it, by the second."""
     path = content / SHORT
     text = path.read_text()
-    for old, new in (
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+
+
+def test_all_errors_are_told_at_once(content: Path) -> None:
+    spoil_short(
+        content,
         ("family: launch", "family: [x]"),
         ("status: short", "status: brief"),
         ("    yes:", "    yess:"),
-    ):
-        text = text.replace(old, new, 1)
-    path.write_text(text)
+    )
     _, findings = load(content)
     assert [finding.code for finding in findings] == [
         "wrong-choice",
@@ -154,10 +161,9 @@ def test_what_cannot_be_looked_into_is_not_called_missing(
 
 
 def test_no_finding_tells_of_a_number_that_nobody_wrote(content: Path) -> None:
-    path = content / SHORT
     spans = "[{start: 0, end: 4, does: runs}, {start: 5, end: nine, does: waits}]"
     figure = f"figures:\n  - caption: x\n    lanes:\n      - {{who: rank 0, spans: {spans}}}\ncauses:\n"
-    path.write_text(path.read_text().replace("causes:\n", figure, 1))
+    spoil_short(content, ("causes:\n", figure))
     assert [finding.code for finding in examine(content)[1]] == ["wrong-type"]
 
 
@@ -304,18 +310,14 @@ def test_no_damage_to_an_entry_raises(data: st.DataObject) -> None:
 
 def test_what_else_is_wrong_is_told_beside_what_does_not_fit(content: Path) -> None:
     """A wrong key, a wrong word and a missing one, and names and links that only the checks know."""
-    path = content / SHORT
-    text = path.read_text()
-    for old, new in (
+    spoil_short(
+        content,
         ("summary: The", "sumary: The"),
         ("family: launch", "family: lunch"),
         ("printed_by: launcher", "printed_by: everybody"),
         ("grade: inferred", "grade: source"),
         ("says: initiating", "says: initiating\n    entry: gone"),
-    ):
-        assert old in text
-        text = text.replace(old, new, 1)
-    path.write_text(text)
+    )
     loaded, findings = examine(content)
     assert loaded.broken == {"port-taken"}
     found = [finding.code for finding in findings if finding.path.endswith(SHORT)]
@@ -324,6 +326,5 @@ def test_what_else_is_wrong_is_told_beside_what_does_not_fit(content: Path) -> N
 
 
 def test_a_place_is_told_of_once(content: Path) -> None:
-    path = content / SHORT
-    path.write_text(path.read_text().replace("family: launch", "family: [launch]"))
+    spoil_short(content, ("family: launch", "family: [launch]"))
     assert [finding.code for finding in examine(content)[1]] == ["wrong-type"]

@@ -50,6 +50,22 @@ def test_an_error_comes_out_wherever_it_was(at: int) -> None:
         mapped(work, range(100), 2)
 
 
+def test_an_error_of_another_process_comes_out() -> None:
+    here = os.getpid()
+    reading, writing = os.pipe()
+
+    def work(number: int) -> int:
+        # The parent waits until the child has taken a thing, too.
+        if os.getpid() == here:
+            os.read(reading, 1)
+            return number
+        os.write(writing, b"x")
+        raise ValueError("from the child")
+
+    with pytest.raises(ValueError, match="from the child"):
+        mapped(work, (0, 1), 2)
+
+
 def test_a_process_that_dies_is_told() -> None:
     here = os.getpid()
     reading, writing = os.pipe()
@@ -70,7 +86,7 @@ def test_as_many_as_are_wanted() -> None:
     assert processes() >= 1
 
 
-def test_two_processes_read_and_find_what_one_does(tmp_path: Path) -> None:
+def test_two_processes_read_and_find_what_one_does() -> None:
     one, two = load(golden.CONTENT), load(golden.CONTENT, 2)
     assert [each.entry for each in two[0].entries] == [each.entry for each in one[0].entries]
     assert two[1] == one[1]

@@ -196,7 +196,7 @@ def _refuse(folder: Path) -> None:
 BUILDER = """
 import sys
 from pathlib import Path
-from generator import search_index, write
+from generator import write
 out, two_renames = Path(sys.argv[1]), sys.argv[2] == "two renames"
 if two_renames:
     write._exchange = lambda one, other: False
