@@ -2,7 +2,7 @@
 # requires-python = ">=3.11,<3.12"
 # dependencies = ["torch==2.13.0", "deepspeed==0.19.8"]
 # ///
-"""bf16 and ZeRO-2 without the gradient check: one NaN in one batch, a reported norm that looks like a number, NaN weights.
+"""bf16 and ZeRO-2 without the gradient check: one NaN in one batch is applied without an error, and the weights are NaN.
 
 Written for torch 2.13.0+cpu, deepspeed 0.19.8, Python 3.11; needs no GPU. Two ranks.
 
