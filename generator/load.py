@@ -36,7 +36,7 @@ from .model import (
 )
 from .parallel import mapped
 from .validate import did_you_mean, validate, with_stand_ins
-from .yaml_document import compose, decode, positions_of, read_document
+from .yaml_document import compose, decode, read_document
 
 T = TypeVar("T")
 MAX_FILE_BYTES = 4_000_000
@@ -157,7 +157,7 @@ class _Loader:
             return None
         # What can't be read is told; it is there all the same.
         kept = {name: data or b"" for name, data in files.items()}
-        return LoadedEntry(folder.name, entry, positions_of(read.positions.path, read.positions.source), kept)
+        return LoadedEntry(folder.name, entry, read.positions, kept)
 
     def _hubs(self) -> Iterator[Hub]:
         for path, data in self._files("hubs", ".yaml"):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+import yaml
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from generator import yaml_document
 from generator.checks import CODES, examine
 from generator.cli import run
 from generator.finding import Finding
+from generator.hidden import HIDDEN
 from generator.load import load
 from generator.model import Entry
 from generator.validate import STAND_IN, validate
@@ -24,6 +28,7 @@ from .malformed.table import CHANGES, ENTRY, MARK, SHORT, TREES, WHOLES, Change,
 
 WARNINGS = {"path-in-signature", "private", "unfixed-cause", "unused-reference"}
 Captured = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
 
 
@@ -199,6 +204,72 @@ def test_scalars_stay_texts_and_nulls_are_none() -> None:
     assert findings == []
     assert document is not None
     assert document.value == {"a": "no", "b": "1e3", "c": "2026-01-01", "d": None, "e": "null", "f": ["on"]}
+
+
+@given(
+    st.text(st.sampled_from("ab:-, \n'\"#&*!?|>{}[]~%\t."), max_size=60)
+    | st.lists(
+        st.sampled_from(
+            [
+                "a:",
+                "a: b",
+                "b: ~",
+                "- c",
+                "  - d",
+                "  e: [1, 2]",
+                "  e: {f: g}",
+                "---",
+                "? h",
+                "'a': |",
+                "  text",
+                "",
+            ]
+        ),
+        max_size=12,
+    ).map("\n".join)
+)
+@example("a: 1\na: 2\n")
+@example("- " * 40 + "deep\n")
+@example("- " * 32 + "deep\n")
+@example("%YAML 1.1\n---\na: 1\n")
+@example("a: &x 1\nb: *x\n")
+@example("~: 1\n")
+@example("[a]: 1\n")
+@example("{a: 1, b: [c, d]}: 1\n")
+@example("a\n---\nb\n")
+@example("# nothing\n")
+@example("a: !t 1\nb: !t {}\nc: !t []\n")
+@example("a:\n\t- b\n")
+def test_the_short_way_reads_what_the_long_one_does(text: str) -> None:
+    """A document is read without its places first; where anything may be wrong, the whole way is taken."""
+    try:
+        value = yaml_document._sound_value(text)
+    except (yaml_document._Unsound, yaml.MarkedYAMLError):
+        return
+    composer = yaml_document._Composer("x.yaml", text)
+    document = composer.compose()
+    assert composer.findings == []
+    assert document is not None
+    assert document.value == value
+
+
+def test_every_document_takes_the_short_way() -> None:
+    """Else nothing would be gained: no file of the content has a tab in it or anything that YAML alone would take."""
+    for path in sorted((ROOT / "content").rglob("*.yaml")):
+        document, findings = read_document(path.name, path.read_bytes())
+        assert document is not None, path
+        assert (document.value, findings) == (yaml_document._sound_value(document.positions.source), []), path
+
+
+@pytest.mark.parametrize("code", [*range(0x100), 0x200B, 0x202E, 0xFEFF, 0xFFFF, 0x2014])
+def test_what_is_no_text_is_refused_wherever_it_stands(code: int) -> None:
+    """Control characters and what can't be seen, but for tabs and line ends."""
+    data = f"a: b{chr(code)}c\n".encode()
+    text, findings = yaml_document.decode("x.yaml", data)
+    allowed = chr(code) in "\t\n" or (code >= 32 and re.match(f"[{HIDDEN}]", chr(code)) is None)
+    assert (text is not None, findings == []) == (allowed, allowed)
+    if not allowed:
+        assert (findings[0].line, findings[0].column) == (1, 5)
 
 
 STYLES = {
