@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,6 +85,31 @@ class Catalogue:
             for name in names:
                 having.setdefault(name, {})[loaded.slug] = loaded
         return {name: tuple(found.values()) for name, found in having.items()}
+
+    def members(self, kind: str, name: str) -> int:
+        """The current entries of a phase, family, system or tag as a set of bits, each at its entry's ``rank``."""
+        return self._members.get((kind, name), 0)
+
+    @cached_property
+    def _members(self) -> Mapping[tuple[str, str], int]:
+        return {name: self.bits(loaded.slug for loaded in entries) for name, entries in self._having.items()}
+
+    def bits(self, slugs: Iterable[str]) -> int:
+        """The current ones of these entries as a set of bits."""
+        places = [self.rank[slug] for slug in slugs if slug in self.rank]
+        found = bytearray(len(self.rank) // 8 + 1)
+        for place in places:
+            found[place >> 3] |= 1 << (place & 7)
+        return int.from_bytes(found, "little")
+
+    def first(self, bits: int, most: int) -> tuple[LoadedEntry, ...]:
+        """The first ``most`` entries of a set of bits."""
+        found: list[LoadedEntry] = []
+        while bits and len(found) < most:
+            lowest = bits & -bits
+            found.append(self.current[lowest.bit_length() - 1])
+            bits ^= lowest
+        return tuple(found)
 
     @cached_property
     def linked_from(self) -> dict[str, tuple[LoadedEntry, ...]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from . import symptoms
@@ -14,6 +14,7 @@ from .diagnose.read import SKIPPED
 from .evidence.coverage import covered
 from .model import Family, Hub, Phase, System, Tag
 from .views import (
+    ShortNames,
     appearance,
     corpora_shown,
     events,
@@ -29,7 +30,6 @@ from .views import (
     related,
     sample_lines,
     sample_logs,
-    short_names,
     tally,
 )
 
@@ -77,11 +77,15 @@ NEWEST = 6
 """What the home page tells of what is new."""
 
 
+Data = Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Page:
     """A page before it is HTML: where it stands, which template shows it, and what the template is given.
 
-    ``path`` is the file's path in the site; a page ``x/index.html`` is linked as ``x/``.
+    ``path`` is the file's path in the site; a page ``x/index.html`` is linked as ``x/``. What the template is given
+    is gathered when it is asked for.
     """
 
     kind: Kind
@@ -89,7 +93,11 @@ class Page:
     title: str
     description: str
     template: str
-    data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    gather: Callable[[], Data] = dict
+
+    @cached_property
+    def data(self) -> Data:
+        return self.gather()
 
     @property
     def url(self) -> str:
@@ -97,9 +105,14 @@ class Page:
         return self.path.removesuffix("index.html")
 
 
+def _given(**data: Any) -> Callable[[], Data]:
+    """For a page that needs no gathering."""
+    return lambda: data
+
+
 def all_pages(catalogue: Catalogue) -> list[Page]:
     """Every HTML page of the site, in a fixed order, without duplicates of a path."""
-    names = short_names(catalogue)
+    names = ShortNames(catalogue)
     return [
         _home(catalogue),
         _failures(catalogue),
@@ -126,13 +139,16 @@ def _home(catalogue: Catalogue) -> Page:
         "The open encyclopedia of distributed-training failures. Paste an error line: what it is, "
         "which rank started it, how to be sure, and the fix. Nothing leaves your machine."
     )
-    data = {
+    return Page("home", "index.html", title, description, "home.html", partial(_home_data, catalogue))
+
+
+def _home_data(catalogue: Catalogue) -> Data:
+    return {
         "tally": tally(catalogue),
         "samples": sample_lines(catalogue),
         "reported": most_reported(catalogue),
         "newest": events(catalogue)[:NEWEST],
     }
-    return Page("home", "index.html", title, description, "home.html", data)
 
 
 def _failures(catalogue: Catalogue) -> Page:
@@ -140,9 +156,16 @@ def _failures(catalogue: Catalogue) -> Page:
     return Page("failures", "failures/index.html", "All failures", description, "failures.html")
 
 
-def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: Mapping[str, str]) -> Page:
+def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: ShortNames) -> Page:
     entry = loaded.entry
-    data = {
+    path = f"failures/{loaded.slug}/index.html"
+    gather = partial(_entry_data, catalogue, loaded, names)
+    return Page("entry", path, entry.title, entry.quick_answer.symptom, "entry.html", gather)
+
+
+def _entry_data(catalogue: Catalogue, loaded: LoadedEntry, names: ShortNames) -> Data:
+    entry = loaded.entry
+    return {
         "loaded": loaded,
         "entry": entry,
         "appearance": appearance(entry),
@@ -152,24 +175,26 @@ def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: Mapping[str, str]) 
         "neighbours": neighbours(catalogue, loaded),
         "names": names,
     }
-    path = f"failures/{loaded.slug}/index.html"
-    return Page("entry", path, entry.title, entry.quick_answer.symptom, "entry.html", data)
 
 
 def _redirect(loaded: LoadedEntry, alias: str) -> Page:
-    data = {"target": f"failures/{loaded.slug}/"}
     path = f"failures/{alias}/index.html"
-    return Page("redirect", path, loaded.entry.title, f"Moved to {loaded.slug}.", "redirect.html", data)
+    gather = _given(target=f"failures/{loaded.slug}/")
+    return Page("redirect", path, loaded.entry.title, f"Moved to {loaded.slug}.", "redirect.html", gather)
 
 
-def _hub(catalogue: Catalogue, hub: Hub, names: Mapping[str, str]) -> Page:
-    rows = hub_rows(catalogue, hub)
-    data = {"hub": hub, "rows": rows, "filters": hub_filters(catalogue, rows), "names": names}
+def _hub(catalogue: Catalogue, hub: Hub, names: ShortNames) -> Page:
     name = catalogue.systems[hub.system].name
     description = (
         f"{name} failures by lifecycle phase, and what ZeRO 1, 2 and 3 do to each kind of state there."
     )
-    return Page("hub", f"{hub.system}/index.html", hub.title, description, "hub.html", data)
+    gather = partial(_hub_data, catalogue, hub, names)
+    return Page("hub", f"{hub.system}/index.html", hub.title, description, "hub.html", gather)
+
+
+def _hub_data(catalogue: Catalogue, hub: Hub, names: ShortNames) -> Data:
+    rows = hub_rows(catalogue, hub)
+    return {"hub": hub, "rows": rows, "filters": hub_filters(catalogue, rows), "names": names}
 
 
 def _groups(catalogue: Catalogue) -> Iterator[Page]:
@@ -192,20 +217,23 @@ def _group(
     group: Phase | Family | System | Tag,
     entries: tuple[LoadedEntry, ...],
 ) -> Page:
-    data = {"group": group, "entries": entries, "kind": kind}
+    gather = _given(group=group, entries=entries, kind=kind)
     path = f"{folder}/{group.id}/index.html"
     description = f"Failures of distributed training under the {kind} {group.name}."
-    return Page(kind, path, group.name, description, "group.html", data)
+    return Page(kind, path, group.name, description, "group.html", gather)
 
 
 def _signatures(catalogue: Catalogue) -> Page:
     description = (
         "Every message of the encyclopedia by the system that prints it, with what such a line usually is."
     )
-    data = {"systems": messages_by_system(catalogue)}
-    return Page(
-        "signatures", "signatures/index.html", "Messages by system", description, "signatures.html", data
-    )
+    path = "signatures/index.html"
+    gather = partial(_signatures_data, catalogue)
+    return Page("signatures", path, "Messages by system", description, "signatures.html", gather)
+
+
+def _signatures_data(catalogue: Catalogue) -> Data:
+    return {"systems": messages_by_system(catalogue)}
 
 
 def _diagnose(catalogue: Catalogue) -> Page:
@@ -213,22 +241,34 @@ def _diagnose(catalogue: Catalogue) -> Page:
         "Paste or drop the logs of one rank or of hundreds: the line and the rank that started it, "
         "what only followed from it, and what to do next. The logs stay on your machine."
     )
-    data = {"samples": sample_logs(catalogue), "skipped": sorted(SKIPPED)}
-    return Page("diagnose", "diagnose/index.html", "Diagnose a log", description, "diagnose.html", data)
+    path, gather = "diagnose/index.html", partial(_diagnose_data, catalogue)
+    return Page("diagnose", path, "Diagnose a log", description, "diagnose.html", gather)
 
 
-def _compare(catalogue: Catalogue, names: Mapping[str, str]) -> Page:
+def _diagnose_data(catalogue: Catalogue) -> Data:
+    return {"samples": sample_logs(catalogue), "skipped": sorted(SKIPPED)}
+
+
+def _compare(catalogue: Catalogue, names: ShortNames) -> Page:
     description = (
         "Two to four failures in columns: message, first check, fix and its cost, and how to tell them apart."
     )
-    data = {"confused": often_confused(catalogue), "names": names}
-    return Page("compare", "compare/index.html", "Compare failures", description, "compare.html", data)
+    path, gather = "compare/index.html", partial(_compare_data, catalogue, names)
+    return Page("compare", path, "Compare failures", description, "compare.html", gather)
+
+
+def _compare_data(catalogue: Catalogue, names: ShortNames) -> Data:
+    return {"confused": often_confused(catalogue), "names": names}
 
 
 def _changes(catalogue: Catalogue) -> Page:
     description = "What is new, what was changed, and which release of which system repaired what."
-    data = {"events": events(catalogue), "repairs": fixed_upstream(catalogue)}
-    return Page("changes", "changes/index.html", "What is new", description, "changes.html", data)
+    path, gather = "changes/index.html", partial(_changes_data, catalogue)
+    return Page("changes", path, "What is new", description, "changes.html", gather)
+
+
+def _changes_data(catalogue: Catalogue) -> Data:
+    return {"events": events(catalogue), "repairs": fixed_upstream(catalogue)}
 
 
 def _symptom(node: symptoms.Node) -> Page:
@@ -237,23 +277,28 @@ def _symptom(node: symptoms.Node) -> Page:
     title = answers[-1] if answers else "No error line? Start from what you see"
     said = "; ".join(answers) or "a run that hangs, computes something wrong, is slow, or was killed"
     description = f"Failures of distributed training without an error line: {said}."
-    return Page("symptom", f"{node.path}index.html", title, description, "symptom.html", {"node": node})
+    gather = _given(node=node)
+    return Page("symptom", f"{node.path}index.html", title, description, "symptom.html", gather)
 
 
 def _verify(catalogue: Catalogue, page: TextPage) -> Page:
     """The text about evidence, under the numbers that the build counts."""
-    data = {
+    path, gather = f"{page.name}/index.html", partial(_verify_data, catalogue, page)
+    return Page("verify", path, page.title, page.description, "verify.html", gather)
+
+
+def _verify_data(catalogue: Catalogue, page: TextPage) -> Data:
+    return {
         "body": page.body,
         "tally": tally(catalogue),
         "coverage": covered(catalogue),
         **corpora_shown(catalogue),
     }
-    return Page("verify", f"{page.name}/index.html", page.title, page.description, "verify.html", data)
 
 
 def _text(page: TextPage) -> Page:
-    data = {"body": page.body}
-    return Page("text", f"{page.name}/index.html", page.title, page.description, "text.html", data)
+    path, gather = f"{page.name}/index.html", _given(body=page.body)
+    return Page("text", path, page.title, page.description, "text.html", gather)
 
 
 def _not_found() -> Page:

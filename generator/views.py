@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -33,26 +32,41 @@ class Related:
     reasons: tuple[str, ...]
 
 
-_FIRST = 1_000
-"""What a look-alike has in common before all else."""
-
-
 def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[Related, ...]:
     """The nearest current entries: look-alikes in both directions first, then by shared tags, phase and family."""
     entry = loaded.entry
-    alike = {other.entry for other in entry.look_alikes if other.entry in catalogue.by_slug}
-    alike |= {other.slug for other in catalogue.linked_from.get(loaded.slug, ())}
-    groups = [catalogue.in_family(entry.family), catalogue.in_phase(entry.phase)]
-    groups += [catalogue.with_tag(tag) for tag in entry.tags]
-    common = Counter(other.slug for group in groups for other in group)
-    common.update(dict.fromkeys(alike & catalogue.rank.keys(), _FIRST))
-    common.pop(loaded.slug, None)
-    near = heapq.nsmallest(most, common, key=lambda slug: (-common[slug], catalogue.rank[slug]))
+    named = {other.entry for other in entry.look_alikes if other.entry is not None}
+    alike = catalogue.bits(named | {other.slug for other in catalogue.linked_from.get(loaded.slug, ())})
+    groups = [("family", entry.family), ("phase", entry.phase), *(("tag", tag) for tag in entry.tags)]
+    # Sets of those that share so many groups at least: all, one, two, ...
+    sharing = [(1 << len(catalogue.rank)) - 1] + [0] * len(groups)
+    for number, group in enumerate(groups, 1):
+        members = catalogue.members(*group)
+        for count in range(number, 0, -1):
+            sharing[count] |= sharing[count - 1] & members
+    own = catalogue.bits([loaded.slug])
+    near = _nearest(catalogue, [each & alike & ~own for each in sharing], most)
+    near += _nearest(catalogue, [each & ~alike & ~own for each in sharing[1:]], most - len(near))
     return tuple(
-        Related(other, (*(["look-alike"] if slug in alike else []), *_shared(catalogue, entry, other.entry)))
-        for slug in near
-        for other in [catalogue.by_slug[slug]]
+        Related(
+            other,
+            (
+                *(["look-alike"] if catalogue.bits([other.slug]) & alike else []),
+                *_shared(catalogue, entry, other.entry),
+            ),
+        )
+        for other in near
     )
+
+
+def _nearest(catalogue: Catalogue, sets: list[int], most: int) -> tuple[LoadedEntry, ...]:
+    """The first ``most`` entries, those of the last set first; each set holds the next one."""
+    found: tuple[LoadedEntry, ...] = ()
+    taken = 0
+    for each in reversed(sets):
+        found += catalogue.first(each & ~taken, most - len(found))
+        taken = each
+    return found
 
 
 def _shared(catalogue: Catalogue, one: Entry, other: Entry) -> tuple[str, ...]:
@@ -94,10 +108,11 @@ def look_alikes(catalogue: Catalogue, loaded: LoadedEntry) -> tuple[Alike, ...]:
 def neighbours(catalogue: Catalogue, loaded: LoadedEntry, most: int = 12) -> tuple[LoadedEntry, ...]:
     """Other current entries of this one's phase: all, or of many those of its family before those of others."""
     entry = loaded.entry
-    others = [other for other in catalogue.in_phase(entry.phase) if other.slug != loaded.slug]
-    if len(others) > most:
-        others = heapq.nsmallest(most, others, key=lambda other: other.entry.family != entry.family)
-    return tuple(others)
+    others = catalogue.members("phase", entry.phase) & ~catalogue.bits([loaded.slug])
+    if others.bit_count() <= most:
+        return catalogue.first(others, most)
+    family = others & catalogue.members("family", entry.family)
+    return _nearest(catalogue, [others, family], most)
 
 
 @dataclass(frozen=True)
@@ -157,19 +172,33 @@ _ACRONYMS = ("OOM", "GPU", "LR", "SSH")
 """What addresses hold and no taxonomy spells."""
 
 
-def short_names(catalogue: Catalogue) -> Mapping[str, str]:
-    """What each entry is called where a title is too long: the words of its address, spelled as the field does.
+class ShortNames(Mapping[str, str]):
+    """What each current entry is called where a title is too long: the words of its address, spelled as the field does.
 
     The entry's own title decides on the spelling (``zero3`` is ZeRO-3, ``zero`` may be the number), then the taxonomy.
+    A name is made when it is asked for.
     """
-    content = catalogue.content
-    names = [
-        *(system.name for system in content.systems),
-        *(tag.name for tag in content.tags),
-        *(family.name for family in content.families),
-    ]
-    terms = _spelled(" ".join([*names, *_ACRONYMS]))
-    return {loaded.slug: _short_name(loaded, terms) for loaded in catalogue.current}
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        content = catalogue.content
+        names = [
+            *(system.name for system in content.systems),
+            *(tag.name for tag in content.tags),
+            *(family.name for family in content.families),
+        ]
+        self._terms = _spelled(" ".join([*names, *_ACRONYMS]))
+        self._catalogue = catalogue
+
+    def __getitem__(self, slug: str) -> str:
+        if slug not in self._catalogue.rank:
+            raise KeyError(slug)
+        return _short_name(self._catalogue.by_slug[slug], self._terms)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._catalogue.rank)
+
+    def __len__(self) -> int:
+        return len(self._catalogue.rank)
 
 
 def _short_name(loaded: LoadedEntry, terms: Mapping[str, str]) -> str:

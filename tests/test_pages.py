@@ -17,6 +17,7 @@ from generator.load import load
 from generator.model import ZeroCells
 from generator.pages import Page, all_pages
 from generator.views import (
+    ShortNames,
     hub_rows,
     look_alikes,
     messages_by_system,
@@ -24,7 +25,6 @@ from generator.views import (
     often_confused,
     related,
     sample_lines,
-    short_names,
     tally,
 )
 
@@ -128,7 +128,7 @@ def test_neighbours_share_the_phase(real: Catalogue) -> None:
 
 
 def test_short_names_are_spelled_as_the_field_does(real: Catalogue) -> None:
-    names = short_names(real)
+    names = ShortNames(real)
     assert names["cuda-oom-initialization"] == "CUDA OOM initialization"
     assert names["no-sync-with-zero2-or-zero3"] == "no sync with ZeRO-2 or ZeRO-3"
     # The number and the script, not the optimizer.
