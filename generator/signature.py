@@ -211,6 +211,7 @@ def parse(template: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
+@lru_cache(4096)
 def compile_template(template: str, minimum: int = KEY_BYTES) -> Compiled:
     """The template as expressions and key.
 
@@ -271,6 +272,9 @@ def _read(text: str, start: int) -> _Line:
             line.append(_Placed(Literal(literal), literal_at))
 
     while i < len(text):
+        if run := _LITERAL_RUN.match(text, i):
+            literal, i = literal + run[0], run.end()
+            continue
         char = text[i]
         if char in "{}" and text[i + 1 : i + 2] == char:
             literal, i = literal + char, i + 2
@@ -282,12 +286,13 @@ def _read(text: str, start: int) -> _Line:
             literal, literal_at = "", start + i
         elif char == "}":
             raise TemplateError("has a stray '}'; a brace is written '}}'", start + i)
-        elif (char < " " and char != "\t") or "\ud800" <= char <= "\udfff" or char == "\x7f":
-            raise TemplateError("has a character that can't be printed", start + i)
         else:
-            literal, i = literal + char, i + 1
+            raise TemplateError("has a character that can't be printed", start + i)
     close()
     return line
+
+
+_LITERAL_RUN = re.compile(r"[^{}\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]+")
 
 
 def _read_hole(text: str, offset: int) -> tuple[Hole, int]:

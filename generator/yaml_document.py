@@ -154,6 +154,8 @@ def _sound_value(text: str) -> Value:
     here: Any = whole
     outer: list[Any] = []
     key: str | None = None
+    event: Any
+    value: Value
     for event in yaml.parse(text, Loader=_LOADER):
         kind = type(event)
         if kind is yaml.ScalarEvent:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -14,8 +12,7 @@ from ..content import FieldPath
 Kind = Literal["plain", "inline", "markdown", "template", "code"]
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text: its field as in the YAML (``from``, not ``origin``), its kind in the model, its value."""
 
     field: FieldPath
@@ -23,24 +20,42 @@ class Text:
     value: str
 
 
-def texts(part: BaseModel, field: FieldPath = ()) -> Iterator[Text]:
+def texts(part: BaseModel, field: FieldPath = ()) -> list[Text]:
     """The texts of a model and of all its parts, in the order of the model's fields."""
+    found: list[Text] = []
+    _gather(part, field, found)
+    return found
+
+
+def _gather(part: BaseModel, field: FieldPath, found: list[Text]) -> None:
     for name, key, kind in _fields(type(part)):
         value = getattr(part, name)
-        items = enumerate(value) if isinstance(value, tuple) else [(None, value)]
-        for index, item in items:
-            where = (*field, key) if index is None else (*field, key, index)
-            if isinstance(item, BaseModel):
-                yield from texts(item, where)
-            elif kind is not None and item is not None:
-                yield Text(where, kind, item)
+        if isinstance(value, tuple):
+            for index, item in enumerate(value):
+                _take(item, (*field, key, index), kind, found)
+        else:
+            _take(value, (*field, key), kind, found)
+
+
+def _take(item: Any, where: FieldPath, kind: Kind | None, found: list[Text]) -> None:
+    if isinstance(item, BaseModel):
+        _gather(item, where, found)
+    elif kind is not None and item is not None:
+        found.append(Text(where, kind, item))
 
 
 @cache
 def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Kind | None], ...]:
     """Name, YAML key and kind of each field that may hold a text or a part."""
     hints = get_type_hints(model, include_extras=True)
-    return tuple((name, info.alias or name, _kind(hints[name])) for name, info in model.model_fields.items())
+    fields = ((name, info.alias or name, hints[name]) for name, info in model.model_fields.items())
+    return tuple((name, key, _kind(hint)) for name, key, hint in fields if _kind(hint) or _has_part(hint))
+
+
+def _has_part(annotation: Any) -> bool:
+    """Whether a model is the annotation, or stands in it."""
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return is_model or any(map(_has_part, get_args(annotation)))
 
 
 def _kind(annotation: Any) -> Kind | None:

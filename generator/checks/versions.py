@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -53,10 +54,11 @@ def _range(positions: Positions, field: FieldPath, versions: str) -> Iterator[Fi
     if not _is_range(versions):
         message = f"{shown(versions)} is no version range"
         yield finding(positions, field, "versions", message, "write >=0.9.5,<=0.19.8 or *")
-    elif not _holds_any(SpecifierSet(versions)):
+    elif not _holds_any(versions):
         yield finding(positions, field, "versions", f"no version is in {shown(versions)}", "are two swapped?")
 
 
+@lru_cache(1024)
 def _is_range(text: str) -> bool:
     """Whether the text is a specifier set of ordered comparisons, none of them empty."""
     try:
@@ -66,8 +68,10 @@ def _is_range(text: str) -> bool:
     return all(map(str.strip, text.split(","))) and all(one.operator != "===" for one in specifiers)
 
 
-def _holds_any(specifiers: SpecifierSet) -> bool:
+@lru_cache(1024)
+def _holds_any(text: str) -> bool:
     """Whether a version fits: one at, just above or next after a bound does, or the least of all, if any does."""
+    specifiers = SpecifierSet(text)
     bounds = [Version(one.version.removesuffix(".*")) for one in specifiers]
     above = [f"{bound.base_version}.0.0.0.0.1" for bound in bounds]
     # What !=1.0.* takes away ends at 1.1.
