@@ -6,23 +6,15 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import search_index
-from .bundle import bundle_files
-from .catalogue import Catalogue
 from .checks import examine_for_build
 from .content import Content
 from .finding import Finding
-from .outputs.api import api_files
-from .outputs.diagnosis import diagnosis_files
-from .outputs.feeds import feed_files
-from .outputs.for_robots import robot_files
-from .pages import Page, all_pages
 from .parallel import processes
-from .render import Renderer, stylesheets
+from .parts import Together, site_parts
 from .write import File, Maker, SiteError, write_site
 
 ROOT = Path(__file__).parents[1]
@@ -120,29 +112,8 @@ def site_files(content: Content, root: Path, base_url: str = "", repository: str
 
 
 def site_makers(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[Maker]:
-    """What makes the files of the site but the full-text index: a page each, and what takes longest first."""
-    catalogue = Catalogue(content)
-    pages = all_pages(catalogue)
-    renderer = Renderer(catalogue, base_url, repository, pages)
-
-    def rendered(page: Page) -> list[File]:
-        return [replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")]
-
-    return [
-        partial(bundle_files, catalogue),
-        partial(api_files, catalogue, base_url),
-        partial(feed_files, catalogue, base_url),
-        partial(diagnosis_files, catalogue),
-        *(partial(rendered, page) for page in sorted(pages, key=lambda page: page.kind == "entry")),
-        partial(robot_files, catalogue, pages, base_url),
-        partial(static_files, root / "static"),
-        stylesheets,
-    ]
-
-
-def static_files(folder: Path) -> Iterator[File]:
-    """What browsers get as it is: everything but the parts of the stylesheet."""
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.is_file() and relative.parts[0] != "css" and not path.name.startswith("."):
-            yield File(relative.as_posix(), path.read_bytes(), f"static/{relative.as_posix()}")
+    """What makes the files of the site but the full-text index, what takes longest first."""
+    makers: list[Maker] = []
+    for part in site_parts(content, root, base_url, repository):
+        makers += [part.make] if isinstance(part, Together) else part.makers().values()
+    return makers

@@ -27,7 +27,7 @@ class Catalogue:
     def current(self) -> tuple[LoadedEntry, ...]:
         """The entries that lists show, sorted by title."""
         shown = (loaded for loaded in self.content.entries if loaded.entry.status != "withdrawn")
-        return tuple(sorted(shown, key=lambda loaded: loaded.entry.title.casefold()))
+        return tuple(sorted(shown, key=lambda loaded: loaded.order))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -75,24 +75,23 @@ class Catalogue:
     @cached_property
     def _having(self) -> Mapping[tuple[str, str], tuple[LoadedEntry, ...]]:
         """The current entries of each phase, family, system and tag."""
-        having: dict[tuple[str, str], dict[str, LoadedEntry]] = {}
+        having: dict[tuple[str, str], list[LoadedEntry]] = {}
         for loaded in self.current:
-            entry = loaded.entry
-            names = [("phase", entry.phase), ("family", entry.family)]
-            names += [("system", system.id) for system in entry.systems] + [
-                ("tag", tag) for tag in entry.tags
-            ]
-            for name in names:
-                having.setdefault(name, {})[loaded.slug] = loaded
-        return {name: tuple(found.values()) for name, found in having.items()}
+            for group in loaded.groups:
+                having.setdefault(group, []).append(loaded)
+        return {group: tuple(entries) for group, entries in having.items()}
 
     def members(self, kind: str, name: str) -> int:
         """The current entries of a phase, family, system or tag as a set of bits, each at its entry's ``rank``."""
-        return self._members.get((kind, name), 0)
+        group = (kind, name)
+        if group not in self._members:
+            self._members[group] = self.bits(loaded.slug for loaded in self._having.get(group, ()))
+        return self._members[group]
 
     @cached_property
-    def _members(self) -> Mapping[tuple[str, str], int]:
-        return {name: self.bits(loaded.slug for loaded in entries) for name, entries in self._having.items()}
+    def _members(self) -> dict[tuple[str, str], int]:
+        """The sets that were asked for."""
+        return {}
 
     def bits(self, slugs: Iterable[str]) -> int:
         """The current ones of these entries as a set of bits."""
@@ -116,7 +115,6 @@ class Catalogue:
         """For each slug, the current entries that name it as a look-alike."""
         back: dict[str, list[LoadedEntry]] = {}
         for loaded in self.current:
-            for other in loaded.entry.look_alikes:
-                if other.entry is not None:
-                    back.setdefault(other.entry, []).append(loaded)
+            for slug in loaded.names:
+                back.setdefault(slug, []).append(loaded)
         return {slug: tuple(entries) for slug, entries in back.items()}

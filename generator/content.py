@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 from .model import Entry, Family, Hub, LinePattern, Package, Phase, System, Tag
@@ -89,6 +90,24 @@ class LoadedEntry:
     entry: Entry
     positions: Positions
     files: Mapping[str, bytes]
+
+    @cached_property
+    def order(self) -> str:
+        """By which lists are sorted: the title, whatever its case."""
+        return self.entry.title.casefold()
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, str], ...]:
+        """Kind and name of each phase, family, system and tag that it bears."""
+        entry = self.entry
+        systems = (("system", system.id) for system in entry.systems)
+        tags = (("tag", tag) for tag in entry.tags)
+        return tuple(dict.fromkeys([("phase", entry.phase), ("family", entry.family), *systems, *tags]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The entries that it names as look-alikes, as often as it does."""
+        return tuple(other.entry for other in self.entry.look_alikes if other.entry is not None)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -110,27 +110,49 @@ def _given(**data: Any) -> Callable[[], Data]:
     return lambda: data
 
 
+@dataclass(frozen=True)
+class Section:
+    """Pages that are made together, and the paths that they may have: files, and folders, which end in '/'."""
+
+    paths: tuple[str, ...]
+    make: Callable[[], Iterable[Page]]
+
+
 def all_pages(catalogue: Catalogue) -> list[Page]:
     """Every HTML page of the site, in a fixed order, without duplicates of a path."""
+    return [page for section in sections(catalogue) for page in section.make()]
+
+
+def sections(catalogue: Catalogue) -> list[Section]:
+    """What the site consists of. Nothing is made before it is asked for."""
     names = ShortNames(catalogue)
+    hubs, texts = catalogue.hubs, catalogue.content.pages
     return [
-        _home(catalogue),
-        _failures(catalogue),
-        *(_entry(catalogue, loaded, names) for loaded in catalogue.content.entries),
-        *(_redirect(loaded, alias) for loaded in catalogue.content.entries for alias in loaded.entry.aliases),
-        *(_hub(catalogue, hub, names) for hub in catalogue.hubs.values()),
-        *_groups(catalogue),
-        _signatures(catalogue),
-        _diagnose(catalogue),
-        _compare(catalogue, names),
-        _changes(catalogue),
-        *(_symptom(node) for node in symptoms.nodes(catalogue)),
-        *(
-            _verify(catalogue, page) if page.name == "verify" else _text(page)
-            for page in catalogue.content.pages
+        Section(("index.html",), lambda: [_home(catalogue)]),
+        Section(("failures/index.html",), lambda: [_failures(catalogue)]),
+        Section(("failures/",), lambda: _entries(catalogue, names)),
+        Section(
+            tuple(f"{hub}/index.html" for hub in hubs),
+            lambda: (_hub(catalogue, hub, names) for hub in hubs.values()),
         ),
-        _not_found(),
+        Section(("phases/", "families/", "systems/", "tags/"), lambda: _groups(catalogue)),
+        Section(("signatures/index.html",), lambda: [_signatures(catalogue)]),
+        Section(("diagnose/index.html",), lambda: [_diagnose(catalogue)]),
+        Section(("compare/index.html",), lambda: [_compare(catalogue, names)]),
+        Section(("changes/index.html",), lambda: [_changes(catalogue)]),
+        Section(("symptoms/index.html", "symptoms/"), lambda: map(_symptom, symptoms.nodes(catalogue))),
+        Section(
+            tuple(f"{page.name}/index.html" for page in texts),
+            lambda: (_verify(catalogue, page) if page.name == "verify" else _text(page) for page in texts),
+        ),
+        Section(("404.html",), lambda: [_not_found()]),
     ]
+
+
+def main_pages(catalogue: Catalogue) -> frozenset[str]:
+    """The addresses, from the site's root, of the pages that others lead to where they are there."""
+    paths = (path for section in sections(catalogue) for path in section.paths)
+    return frozenset(path.removesuffix("index.html") for path in paths if path.endswith("index.html"))
 
 
 def _home(catalogue: Catalogue) -> Page:
@@ -154,6 +176,15 @@ def _home_data(catalogue: Catalogue) -> Data:
 def _failures(catalogue: Catalogue) -> Page:
     description = "All failures in one sortable list: family, phase, effect, systems, evidence."
     return Page("failures", "failures/index.html", "All failures", description, "failures.html")
+
+
+def _entries(catalogue: Catalogue, names: ShortNames) -> Iterator[Page]:
+    """The entries' pages, then one for each former name."""
+    for loaded in catalogue.content.entries:
+        yield _entry(catalogue, loaded, names)
+    for loaded in catalogue.content.entries:
+        for alias in loaded.entry.aliases:
+            yield _redirect(loaded, alias)
 
 
 def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: ShortNames) -> Page:

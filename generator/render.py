@@ -19,7 +19,7 @@ from .highlight import highlight, highlight_pair
 from .markdown import Markdown
 from .model import Entry, Family
 from .outputs.linked_data import linked_data
-from .pages import Page, all_pages
+from .pages import Page, main_pages
 from .signature import parse
 from .write import File
 
@@ -39,8 +39,8 @@ class Renderer:
     """Renders pages of one catalogue for one address.
 
     ``base_url`` is the absolute address that the site will have, or empty where it isn't known: links are
-    relative, only canonical links and 404.html need it. ``repository`` is where the content is edited. ``pages``
-    are all that the site has, where the caller has them.
+    relative, only canonical links and 404.html need it. ``repository`` is where the content is edited, ``root``
+    where the templates are.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Renderer:
         catalogue: Catalogue,
         base_url: str = "",
         repository: str = "",
-        pages: Iterable[Page] | None = None,
+        root: Path = ROOT,
     ) -> None:
         self._base_url = base_url.rstrip("/") + "/" if base_url else ""
-        loader = FileSystemLoader(ROOT / "templates")
+        loader = FileSystemLoader(root / "templates")
         self._environment = Environment(
             loader=loader,
             autoescape=True,
@@ -77,7 +77,7 @@ class Renderer:
             highlight=highlight,
             highlight_pair=highlight_pair,
             in_hub=views.in_hub,
-            known_paths={page.url for page in (all_pages(catalogue) if pages is None else pages)},
+            known_paths=main_pages(catalogue),
             phase_number={phase.id: n for n, phase in enumerate(catalogue.content.phases, start=1)},
             pieces=parse,
             best_grade=best_grade,

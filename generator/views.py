@@ -35,8 +35,8 @@ class Related:
 def related(catalogue: Catalogue, loaded: LoadedEntry, most: int = 8) -> tuple[Related, ...]:
     """The nearest current entries: look-alikes in both directions first, then by shared tags, phase and family."""
     entry = loaded.entry
-    named = {other.entry for other in entry.look_alikes if other.entry is not None}
-    alike = catalogue.bits(named | {other.slug for other in catalogue.linked_from.get(loaded.slug, ())})
+    named_by = catalogue.linked_from.get(loaded.slug, ())
+    alike = catalogue.bits([*loaded.names, *(other.slug for other in named_by)])
     groups = [("family", entry.family), ("phase", entry.phase), *(("tag", tag) for tag in entry.tags)]
     # Sets of those that share so many groups at least: all, one, two, ...
     sharing = [(1 << len(catalogue.rank)) - 1] + [0] * len(groups)

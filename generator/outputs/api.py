@@ -23,6 +23,7 @@ from .entry_markdown import entry_markdown
 
 ROOT = "api/v1/"
 DOCUMENT = ROOT + "openapi.json"
+ENTRIES = ROOT + "entries/"
 
 
 class Shape(BaseModel):
@@ -76,8 +77,8 @@ class Taxonomy(Shape):
     tags: tuple[Tag, ...]
 
 
-def api_files(catalogue: Catalogue, base_url: str = "") -> Iterator[File]:
-    """Everything under ``api/v1/`` but the signature bundle."""
+def list_files(catalogue: Catalogue, base_url: str = "") -> Iterator[File]:
+    """What is under ``api/v1/`` of all entries, but the signature bundle."""
     yield File(DOCUMENT, _json(openapi(base_url)), "the description of the API")
     entries = sorted(catalogue.current, key=lambda loaded: loaded.slug)
     listed = EntryList(entries=tuple(_in_list(loaded, base_url) for loaded in entries))
@@ -87,13 +88,19 @@ def api_files(catalogue: Catalogue, base_url: str = "") -> Iterator[File]:
         phases=content.phases, families=content.families, systems=content.systems, tags=content.tags
     )
     yield File(ROOT + "taxonomy.json", _dumped(names), "the taxonomy")
-    for loaded in content.entries:
-        made_of = f"the entry {loaded.slug}"
-        page = address(base_url, f"failures/{loaded.slug}/")
-        document = EntryDocument(slug=loaded.slug, url=page, entry=loaded.entry)
-        yield File(f"{ROOT}entries/{loaded.slug}.json", _dumped(document), made_of)
-        text = entry_markdown(loaded, catalogue, base_url)
-        yield File(f"{ROOT}entries/{loaded.slug}.md", text.encode(), made_of)
+
+
+def entry_document(loaded: LoadedEntry, base_url: str = "") -> File:
+    """An entry as JSON."""
+    page = address(base_url, f"failures/{loaded.slug}/")
+    document = EntryDocument(slug=loaded.slug, url=page, entry=loaded.entry)
+    return File(f"{ENTRIES}{loaded.slug}.json", _dumped(document), f"the entry {loaded.slug}")
+
+
+def entry_text(loaded: LoadedEntry, catalogue: Catalogue, base_url: str = "") -> File:
+    """An entry as Markdown."""
+    text = entry_markdown(loaded, catalogue, base_url)
+    return File(f"{ENTRIES}{loaded.slug}.md", text.encode(), f"the entry {loaded.slug}")
 
 
 def _in_list(loaded: LoadedEntry, base_url: str) -> EntryInList:

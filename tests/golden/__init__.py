@@ -9,7 +9,7 @@ from pathlib import Path
 
 from generator.catalogue import Catalogue
 from generator.load import load
-from generator.outputs.api import api_files
+from generator.outputs.api import entry_text
 from generator.outputs.feeds import feed_files
 from generator.outputs.for_robots import robot_files
 from generator.pages import all_pages
@@ -36,7 +36,7 @@ def rendered() -> dict[str, str]:
         *(renderer.render(page) for page in pages),
         *feed_files(content, BASE_URL),
         *robot_files(content, pages, BASE_URL),
-        *(file for file in api_files(content, BASE_URL) if file.path.endswith(".md")),
+        *(entry_text(loaded, content, BASE_URL) for loaded in content.content.entries),
     ]
     return {file.path: file.data.decode() for file in files}
 
