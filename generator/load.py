@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -44,15 +45,52 @@ FOLDERS = ("evidence", "failures", "healthy", "hubs", "lines", "pages", "taxonom
 SCHEMA_FILE = "entry.schema.json"
 
 
+Read = tuple[LoadedEntry | None, list[Finding]]
+"""What an entry's folder holds, as far as it can be read, and what is wrong with it."""
+
+
 def load(root: Path, count: int = 1) -> tuple[Content, list[Finding]]:
     """Everything in the content folder ``root``, sorted, and what is wrong with it; read by ``count`` processes.
 
     An entry or other document with an error is not in the content. Paths of findings start with the
     folder's own name.
     """
-    loader = _Loader(root, count)
-    content = loader.content()
-    return content, sorted(loader.findings)
+    rest, findings = load_rest(root)
+    names, of_folder = entry_names(root)
+    reads = dict(zip(names, mapped(partial(load_entry, root), names, count), strict=True))
+    of_entries = (finding for _, found in reads.values() for finding in found)
+    return with_entries(rest, reads), sorted([*findings, *of_folder, *of_entries])
+
+
+def load_rest(root: Path) -> tuple[Content, list[Finding]]:
+    """All but the entries."""
+    loader = _Loader(root)
+    return loader.rest(), loader.findings
+
+
+def entry_names(root: Path) -> tuple[list[str], list[Finding]]:
+    """What the folder of the entries holds, sorted."""
+    loader = _Loader(root)
+    return loader.names(root / "failures"), loader.findings
+
+
+def load_entry(root: Path, name: str) -> Read:
+    """What stands under this name among the entries."""
+    loader = _Loader(root)
+    return loader.entry(root / "failures" / name), loader.findings
+
+
+def with_entries(rest: Content, reads: Mapping[str, Read]) -> Content:
+    """The content with the entries that were read, in their order."""
+    right, damaged, broken = [], [], []
+    for name, (loaded, findings) in reads.items():
+        if loaded is not None and not findings:
+            right.append(loaded)
+            continue
+        broken.append(name)
+        if loaded is not None:
+            damaged.append(loaded)
+    return replace(rest, entries=tuple(right), damaged=tuple(damaged), broken=frozenset(broken))
 
 
 class PageHead(Part):
@@ -67,13 +105,10 @@ class _Loader:
     """Walks one folder; findings and positions gather as it goes."""
 
     root: Path
-    count: int = 1
     findings: list[Finding] = field(default_factory=list)
     positions: dict[str, Positions] = field(default_factory=dict)
-    broken: set[str] = field(default_factory=set)
-    damaged: list[LoadedEntry] = field(default_factory=list)
 
-    def content(self) -> Content:
+    def rest(self) -> Content:
         self._look_for_strays()
         taxonomy = self.root / "taxonomy"
         return Content(
@@ -82,15 +117,13 @@ class _Loader:
             systems=self._required_list(taxonomy / "systems.yaml", System),
             tags=self._required_list(taxonomy / "tags.yaml", Tag),
             packages=self._required_list(taxonomy / "packages.yaml", Package),
-            entries=tuple(self._entries()),
+            entries=(),
             hubs=tuple(self._hubs()),
             lines=tuple(self._lines()),
             pages=tuple(self._pages()),
             healthy=MappingProxyType({file.name: data for file, data in self._files("healthy", ".log")}),
             evidence=MappingProxyType({file.name: data for file, data in self._files("evidence", ".json")}),
             positions=MappingProxyType(self.positions),
-            broken=frozenset(self.broken),
-            damaged=tuple(self.damaged),
         )
 
     def report(self, path: Path, code: str, message: str, hint: str = "") -> None:
@@ -113,23 +146,9 @@ class _Loader:
                     path, "stray-file", f"nothing reads {shown(path.name)}", did_you_mean(path.name, names)
                 )
 
-    def _entries(self) -> Iterator[LoadedEntry]:
-        folders = self._listing(self.root / "failures")
-        for folder, (loaded, findings) in zip(folders, mapped(self._alone, folders, self.count), strict=True):
-            self.findings += findings
-            if loaded is not None and not findings:
-                yield loaded
-                continue
-            self.broken.add(folder.name)
-            if loaded is not None:
-                self.damaged.append(loaded)
-
-    def _alone(self, folder: Path) -> tuple[LoadedEntry | None, list[Finding]]:
-        """An entry, and what is wrong with it."""
-        loader = _Loader(self.root)
-        return loader._entry(folder), loader.findings
-
-    def _entry(self, folder: Path) -> LoadedEntry | None:
+    def entry(self, folder: Path) -> LoadedEntry | None:
+        if not self._stays_inside(folder):
+            return None
         if not folder.is_dir():
             hint = "an entry is a folder with entry.yaml"
             self.report(folder, "stray-file", f"{shown(folder.name)} is no folder", hint)
@@ -240,16 +259,19 @@ class _Loader:
                 yield path, data
 
     def _listing(self, folder: Path) -> list[Path]:
-        """What the folder holds, sorted by name, without hidden names; nothing where it isn't there."""
+        """What the folder holds, sorted by name, without hidden names and what leads out."""
+        paths = [folder / name for name in self.names(folder)]
+        return [path for path in paths if self._stays_inside(path)]
+
+    def names(self, folder: Path) -> list[str]:
+        """The names in the folder, sorted, without hidden ones; none where it isn't there."""
         try:
-            names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "__pycache__")))
+            return sorted(filter(is_visible, os.listdir(folder)))
         except FileNotFoundError:
             return []
         except OSError as error:
             self.report(folder, "unreadable", f"can't be listed: {error.strerror}")
             return []
-        paths = [folder / name for name in names]
-        return [path for path in paths if self._stays_inside(path)]
 
     def _stays_inside(self, path: Path) -> bool:
         try:
@@ -293,6 +315,11 @@ def _is_missing(path: Path) -> bool:
 _LEADS_OUT = "a symbolic link that leads nowhere or out of the content folder"
 _FRONT_MATTER = re.compile(r"(?P<head>---\r?\n(?:(?!---\r?\n).*\n)*)---\r?\n")
 _SLUG: TypeAdapter[str] = TypeAdapter(Slug)
+
+
+def is_visible(name: str) -> bool:
+    """Whether a file or folder of this name is content, not a tool's."""
+    return not name.startswith((".", "__pycache__"))
 
 
 def is_slug(name: str) -> bool:
