@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, Template
 from jinja2.bccache import Bucket
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from . import diagrams, figures, views, words
 from .catalogue import Catalogue
@@ -61,6 +62,7 @@ class Renderer:
             auto_reload=False,
             bytecode_cache=_compiled(),
         )
+        self._environment.template_class = _Template
         markdown = Markdown()
         self._environment.filters.update(
             blocks=markdown.blocks, inline=markdown.inline, said=words.said, versions=words.version_range
@@ -106,6 +108,36 @@ class Renderer:
     def _canonical(self, page: Page) -> str:
         path = page.data["target"] if page.kind == "redirect" else page.url
         return self._base_url and self._base_url + path
+
+
+class _Template(Template):
+    """A template that escapes as others do, but asks first whether there is anything to escape.
+
+    Most of what a page outputs is markup already or holds nothing special: a tenth of its time went into that.
+    """
+
+    @classmethod
+    def from_code(
+        cls,
+        environment: Environment,
+        code: CodeType,
+        globals: MutableMapping[str, Any],
+        uptodate: Callable[[], bool] | None = None,
+    ) -> Template:
+        template = super().from_code(environment, code, globals, uptodate)
+        template.root_render_func.__globals__["escape"] = escaped
+        return template
+
+
+def escaped(value: Any) -> str:
+    """What ``markupsafe.escape`` returns, where it is shown; a text without special characters as it is."""
+    kind = type(value)
+    if kind is Markup or (kind is str and _SPECIAL.search(value) is None):
+        return value  # type: ignore[no-any-return]
+    return escape(value)
+
+
+_SPECIAL = re.compile("[&<>'\"]")
 
 
 class Compiled(FileSystemBytecodeCache):
