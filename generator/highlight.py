@@ -12,6 +12,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from .lexing import quicken
+
 LEAST_ALIKE = 0.3
 """The share of common lines from which marking the others tells something."""
 
@@ -31,7 +33,7 @@ _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 @cache
 def _lexer(language: str) -> Lexer | None:
     try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=True)
+        return quicken(get_lexer_by_name(language, stripnl=False, ensurenl=True))
     except ClassNotFound:
         return None
 
