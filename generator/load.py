@@ -292,7 +292,9 @@ class _Loader:
                 self.report(path, "stray-file", f"{shown(path.name)} is not a file")
                 return None
             with path.open("rb") as file:
-                data = file.read(MAX_FILE_BYTES + 1)
+                # Asked for more than there is, a system call would be given megabytes to fill.
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(min(size, MAX_FILE_BYTES) + 1)
         except OSError as error:
             self.report(path, "unreadable", f"can't be read: {error.strerror}")
             return None

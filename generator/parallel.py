@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,11 +42,11 @@ def mapped(work: Callable[[T], R], things: Sequence[T], count: int) -> list[R]:
         found = _share(work, things, waiting, size)
     finally:
         os.close(waiting)
-        answers: list[dict[int, R] | BaseException] = [_answer_of(*child) for child in children]
+        answers = [_answer_of(*child) for child in children]
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer
-        found |= answer
+        found |= {at: pickle.loads(packed) for at, packed in answer.items()}
     return [found[at] for at in range(len(things))]
 
 
@@ -72,7 +72,10 @@ def _forked(work: Callable[[T], R], things: Sequence[T], waiting: int, size: int
         os.close(reading)
         with os.fdopen(writing, "wb") as pipe:
             try:
-                answer: dict[int, R] | BaseException = _share(work, things, waiting, size)
+                # Packed one by one, while others are worked on: at the end nobody waits for it.
+                answer: dict[int, bytes] | BaseException = _share(
+                    lambda thing: pickle.dumps(work(thing), pickle.HIGHEST_PROTOCOL), things, waiting, size
+                )
             except BaseException as error:
                 answer = error
             pickle.dump(answer, pipe, pickle.HIGHEST_PROTOCOL)
@@ -82,11 +85,11 @@ def _forked(work: Callable[[T], R], things: Sequence[T], waiting: int, size: int
         os._exit(code)
 
 
-def _answer_of(child: int, reading: int) -> dict[int, Any] | BaseException:
-    """What the child wrote, or that it ended without a word."""
+def _answer_of(child: int, reading: int) -> dict[int, bytes] | BaseException:
+    """The packed results that the child wrote, or that it ended without a word."""
     with os.fdopen(reading, "rb") as pipe:
         try:
-            answer: dict[int, Any] | BaseException = pickle.load(pipe)
+            answer: dict[int, bytes] | BaseException = pickle.load(pipe)
         except (EOFError, pickle.UnpicklingError) as error:
             answer = ChildProcessError(f"a process of the build ended early; was it killed? ({error})")
     os.waitpid(child, 0)

@@ -7,6 +7,7 @@ import re
 import types
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -29,13 +30,18 @@ def validate(
     An error at a place that ``known`` findings have already named is not told twice.
     """
     try:
-        return TypeAdapter(kind).validate_python(document.value), []
+        return _adapter(kind).validate_python(document.value), []  # type: ignore[arg-type]
     except ValidationError as error:
         told = {(finding.line, finding.column) for finding in known}
         details = error.errors(include_url=False)
     told_of = [detail for detail in details if not _is_echo(detail)][:MAX_FINDINGS]
     findings = (_finding(kind, document, detail) for detail in told_of)
     return None, [finding for finding in findings if (finding.line, finding.column) not in told]
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 STAND_IN = "standinzz"
@@ -51,7 +57,7 @@ def with_stand_ins(kind: type[T], document: Document) -> T | None:
     tried: Counter[FieldPath] = Counter()
     for _ in range(12):
         try:
-            return TypeAdapter(kind).validate_python(value)
+            return _adapter(kind).validate_python(value)  # type: ignore[no-any-return, arg-type]
         except ValidationError as error:
             details = error.errors(include_url=False)
         try:

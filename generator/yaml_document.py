@@ -69,19 +69,19 @@ def decode(path: str, data: bytes) -> tuple[str | None, list[Finding]]:
     except UnicodeDecodeError as error:
         found = f"the byte 0x{data[error.start]:02x} is not UTF-8"
         return refuse("encoding", error.start, found, "save the file as UTF-8")
-    if _is_plain(data):
-        return text, []
-    if bad := _NOT_TEXT.search(text):
+    if not _is_text(data) and (bad := _NOT_TEXT.search(text)):
         found = f"the character U+{ord(bad[0]):04X} is not allowed in a text file"
         return refuse("character", len(text[: bad.start()].encode()), found, "remove it")
     return text, []
 
 
-def _is_plain(data: bytes) -> bool:
-    """Whether it is ASCII without control characters but tabs and line feeds: found thirty times as soon."""
-    return data.isascii() and len(data.translate(None, _CONTROLS)) == len(data)
+def _is_text(data: bytes) -> bool:
+    """Whether nothing in UTF-8 needs a closer look: no control character of ASCII, and nothing hidden beyond it."""
+    beyond = data.translate(None, _ASCII).decode("utf-8")
+    return len(data.translate(None, _CONTROLS)) == len(data) and _NOT_TEXT.search(beyond) is None
 
 
+_ASCII = bytes(range(128))
 _CONTROLS = bytes({*range(32), 127} - {ord("\t"), ord("\n")})
 _NOT_TEXT = re.compile(f"[{HIDDEN}\ud800-\udfff]|\r(?!\n)")
 """Beside them what YAML can't hold, and what editors don't show as a line's end."""
