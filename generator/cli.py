@@ -25,6 +25,7 @@ from .finding import Finding, Format, format_findings, printable, shown
 from .hidden import to_json
 
 if TYPE_CHECKING:
+    from .catalogue import Catalogue
     from .content import Content, LoadedEntry
     from .from_log import Beginning
     from .redact import Redaction
@@ -392,7 +393,7 @@ def find_command(
     if text is None or text == "-":
         _require_standard_input()
         text = sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
-    found = Finder(_bundle(content)).find(text, number)
+    found = Finder(_find_index(content)).find(text, number)
     if as_json:
         typer.echo(to_json([one.to_json() for one in found]))
         return 0
@@ -604,19 +605,41 @@ def content_folder(given: Path | None) -> Path:
 
 def _bundle(content: Path | None) -> Mapping[str, Any]:
     """The signature bundle: of the content folder, or the one that an installation carries. Raises Problem."""
-    carried = resources.files(__package__) / "signatures.json"
+
+    def make(catalogue: Catalogue) -> Mapping[str, Any]:
+        from .bundle import bundle
+
+        return bundle(catalogue)
+
+    return _carried_or_kept("signatures.json", content, make)
+
+
+def _find_index(content: Path | None) -> Mapping[str, Any]:
+    """The same of the index of ``find``."""
+
+    def make(catalogue: Catalogue) -> Mapping[str, Any]:
+        from .find_index import find_index
+
+        return find_index(catalogue)
+
+    return _carried_or_kept("search.json", content, make)
+
+
+def _carried_or_kept(
+    name: str, content: Path | None, make: Callable[[Catalogue], Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    carried = resources.files(__package__) / name
     if content is None and carried.is_file():
-        carried_bundle: Mapping[str, Any] = json.loads(carried.read_bytes())
-        return carried_bundle
+        read: Mapping[str, Any] = json.loads(carried.read_bytes())
+        return read
     from .kept import kept
 
     folder = content_folder(content)
-    return kept(folder, lambda: _made_bundle(folder))
+    return kept(folder, lambda: _made(make, folder), Path(name).stem)
 
 
-def _made_bundle(folder: Path) -> tuple[Mapping[str, Any], bool]:
-    """The bundle, and whether every entry is in it. Raises Problem."""
-    from .bundle import bundle
+def _made(make: Callable[[Catalogue], Mapping[str, Any]], folder: Path) -> tuple[Mapping[str, Any], bool]:
+    """What is made of a content folder, and whether every entry is in it. Raises Problem."""
     from .catalogue import Catalogue
     from .load import load
     from .signature import TemplateError
@@ -625,7 +648,7 @@ def _made_bundle(folder: Path) -> tuple[Mapping[str, Any], bool]:
     if loaded.broken:
         typer.echo(f"without the entries that have errors: {', '.join(sorted(loaded.broken))}", err=True)
     try:
-        return bundle(Catalogue(loaded)), not loaded.broken
+        return make(Catalogue(loaded)), not loaded.broken
     except TemplateError as error:
         raise Problem(f"the content has errors, see: check ({error})") from error
 

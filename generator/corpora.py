@@ -51,7 +51,7 @@ class Trial:
 
 def trials(catalogue: Catalogue, slugs: Collection[str] | None = None) -> Iterator[Trial]:
     """Every log of the entries (of ``slugs``, where given) and then every healthy run, diagnosed."""
-    signatures = bundle(catalogue, searched=False)
+    signatures = bundle(catalogue)
     engine = Engine(signatures)
     own = [item for item in items_of(signatures) if item.entry is not None]
 

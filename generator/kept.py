@@ -1,6 +1,6 @@
-"""The signature bundle as it was made last, while nothing has changed that it is made from.
+"""The signature bundle and the index of ``find`` as they were made last, while nothing has changed that they are made from.
 
-It is kept in the user's cache folder, for the commands that read logs: to read the content anew takes longer than
+They are kept in the user's cache folder, for the commands that read logs: to read the content anew takes longer than
 most logs. Whether a file has changed is told by its size and times, of which nobody can set the last; the program's
 own files count, too. What is kept is taken only from a file of the user's own, and as it was written.
 """
@@ -21,17 +21,17 @@ from .cache import cache_folder
 OWN = Path(__file__).parent
 
 
-def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]]) -> Mapping[str, Any]:
-    """The bundle of a content folder, made where it isn't kept or something has changed.
+def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]], name: str) -> Mapping[str, Any]:
+    """What is kept of a content folder under a name, made where it isn't there or something has changed.
 
-    ``make`` gives the bundle, and whether it may be kept. Raises what ``make`` does.
+    ``make`` gives it, and whether it may be kept. Raises what ``make`` does.
     """
     content = content.resolve()
     folder = cache_folder()
     if folder is None:
         return make()[0]
     key = _key(content)
-    place = folder / f"bundle-{hashlib.sha256(os.fsencode(content)).hexdigest()[:16]}.json"
+    place = folder / f"{name}-{hashlib.sha256(os.fsencode(content)).hexdigest()[:16]}.json"
     with suppress(OSError, ValueError):
         head, _, data = _own_file(place).partition(b"\n")
         if head == _head(key, data):

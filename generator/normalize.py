@@ -7,7 +7,7 @@ answer. Every expression here is of bounded length, so every function is linear 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 HEAD = 60_000
@@ -104,6 +104,8 @@ def lines_of(text: str) -> list[str]:
 
 def clean(line: str) -> str:
     """A line without escapes, control and direction marks; blanks are single, none stands at its ends."""
+    if len(line) <= MAX_LENGTH and line.isprintable():
+        return (_BLANKS.sub(" ", line) if "  " in line else line).strip(" ")
     line = _ESCAPE.sub("", _SURROGATE.sub("\ufffd", line[: 4 * MAX_LENGTH]))
     drawn = [part for part in line.split("\r") if part.strip(" \t")]
     line = _UNSEEN.sub("", drawn[-1] if drawn else "")
@@ -129,18 +131,40 @@ def words_of(line: str, *, numbers: bool = False) -> list[str]:
 
     An identifier counts whole and in its parts. With ``numbers`` small ones count too, as in 'code -9'.
     """
+    return sorted(_words(line, numbers))
+
+
+def all_words(texts: Iterable[str], *, numbers: bool = False) -> set[str]:
+    """The words of all lines of the texts, as ``words_of`` has them."""
+    return {word for text in texts for line in text.split("\n") for word in _words(clean(line), numbers)}
+
+
+def _words(line: str, numbers: bool) -> set[str]:
     found: list[str] = []
-    for word in _tokens(line):
-        if _NUMBER.fullmatch(word):
-            _add_number(found, word, numbers)
-        else:
-            found.extend(_readings(word))
-    return sorted(set(found))
+    for chunk in _CHUNK.findall(_ADDRESS.sub(" ", line) if "://" in line or "0x" in line else line):
+        readings = _chunk_readings(chunk)
+        if readings is not None:
+            found.extend(readings)
+            continue
+        for word in _tokens(chunk):
+            if _NUMBER.fullmatch(word):
+                _add_number(found, word, numbers)
+            else:
+                found.extend(_readings(word))
+    return set(found)
 
 
-def _tokens(line: str) -> Iterator[str]:
-    for chunk in _CHUNK.findall(_ADDRESS.sub(" ", line)):
-        yield from _WORD.findall(_last_of_path(chunk))
+@lru_cache(50_000)
+def _chunk_readings(chunk: str) -> tuple[str, ...] | None:
+    """What the words of a chunk are read as; None where a number is among them, which is read by what is before it."""
+    words = _tokens(chunk)
+    if any(map(_NUMBER.fullmatch, words)):
+        return None
+    return tuple(reading for word in words for reading in _readings(word))
+
+
+def _tokens(chunk: str) -> list[str]:
+    return _WORD.findall(_last_of_path(chunk))
 
 
 def _last_of_path(chunk: str) -> str:
@@ -160,13 +184,8 @@ def _add_number(found: list[str], word: str, numbers: bool) -> None:
         found.append(word)
 
 
-@lru_cache(20_000)
-def _readings(word: str) -> tuple[str, ...]:
+def _readings(word: str) -> Iterator[str]:
     """The word whole and its parts: ``DeepSpeedCPUAdam`` is also deep, speed, cpu, adam."""
-    return tuple(_read(word))
-
-
-def _read(word: str) -> Iterator[str]:
     lower = word.lower().strip("_")
     if len(lower) < 2 or lower in STOP or (len(lower) >= 6 and _HEX.fullmatch(lower)):
         return

@@ -13,6 +13,9 @@ from pathlib import Path
 from .bundle import PATH, SCHEMA_PATH, bundle_files
 from .catalogue import Catalogue
 from .content import Content, LoadedEntry
+from .find_index import PATH as SEARCH
+from .find_index import SCHEMA_PATH as SEARCH_SCHEMA
+from .find_index import find_index_files
 from .outputs import api
 from .outputs.diagnosis import diagnosis_files
 from .outputs.feeds import feed_files
@@ -51,6 +54,7 @@ def site_parts(content: Content, root: Path, base_url: str = "", repository: str
     pages = [OneByOne(each.paths, partial(_renderings, each, renderer)) for each in sections(catalogue)]
     return [
         Together((PATH, SCHEMA_PATH), partial(bundle_files, catalogue)),
+        Together((SEARCH, SEARCH_SCHEMA), partial(find_index_files, catalogue)),
         Together(
             (api.DOCUMENT, f"{api.ROOT}entries.json", f"{api.ROOT}taxonomy.json"),
             partial(api.list_files, catalogue, base_url),

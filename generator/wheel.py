@@ -1,7 +1,7 @@
-"""What an installation carries besides the code: the signature bundle and the content.
+"""What an installation carries besides the code: the signature bundle, the index of ``find``, and the content.
 
-A build hook of hatchling, which runs when a wheel is made. The bundle is made from the checkout's content at that
-moment, so it can't be stale, and is never written into the checkout.
+A build hook of hatchling, which runs when a wheel is made. Bundle and index are made from the checkout's content at
+that moment, so they can't be stale, and are never written into the checkout.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ ROOT = Path(__file__).parents[1]
 
 
 class CarryBundle(BuildHookInterface[Any]):
-    """Adds ``firstfault/signatures.json`` and ``firstfault/content/`` to the wheel."""
+    """Adds ``firstfault/signatures.json``, ``firstfault/search.json`` and ``firstfault/content/`` to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self.folder = TemporaryDirectory()
-        path = Path(self.folder.name) / "signatures.json"
-        path.write_bytes(made_bundle())
-        build_data["force_include"][str(path)] = "firstfault/signatures.json"
+        for name, data in made().items():
+            path = Path(self.folder.name) / name
+            path.write_bytes(data)
+            build_data["force_include"][str(path)] = f"firstfault/{name}"
         for part in ("failures", "taxonomy"):
             build_data["force_include"][str(ROOT / "content" / part)] = f"firstfault/content/{part}"
 
@@ -31,15 +32,20 @@ class CarryBundle(BuildHookInterface[Any]):
         self.folder.cleanup()
 
 
-def made_bundle() -> bytes:
-    """The bundle of the checkout's content. Raises ValueError where the content has errors."""
+def made() -> dict[str, bytes]:
+    """The bundle and the index of the checkout's content. Raises ValueError where the content has errors."""
     sys.path.insert(0, str(ROOT))
     from generator.bundle import bundle, to_bytes
     from generator.catalogue import Catalogue
+    from generator.find_index import find_index
     from generator.load import load
 
     content, findings = load(ROOT / "content")
     errors = [str(finding) for finding in findings if finding.severity == "error"]
     if errors:
         raise ValueError("the content has errors:\n" + "\n".join(errors))
-    return to_bytes(bundle(Catalogue(content)))
+    catalogue = Catalogue(content)
+    return {
+        "signatures.json": to_bytes(bundle(catalogue)),
+        "search.json": to_bytes(find_index(catalogue)),
+    }

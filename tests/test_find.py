@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generator.bundle import BundleShape, bundle, json_schema, to_bytes
+from generator import bundle as signature_bundle
+from generator import find_index as search
 from generator.catalogue import Catalogue
 from generator.content import LoadedEntry
 from generator.find import SIGNATURE_SCORE, Finder, Found
+from generator.find_index import find_index
 from generator.load import load
 from generator.model import Signature
 from generator.signature import Hole, parse
@@ -67,19 +70,19 @@ def catalogue() -> Catalogue:
 
 
 @cache
-def real_bundle() -> dict[str, Any]:
-    return bundle(catalogue())
+def real_index() -> dict[str, Any]:
+    return find_index(catalogue())
 
 
 @cache
 def finder() -> Finder:
-    return Finder(real_bundle())
+    return Finder(real_index())
 
 
 @pytest.fixture(scope="module")
 def twin() -> Iterator[Twin]:
     with Twin() as running:
-        running("bundle", "real", real_bundle())
+        running("index", "real", real_index())
         yield running
 
 
@@ -154,17 +157,37 @@ def test_a_megabyte_is_no_burden(twin: Twin) -> None:
     assert time.process_time() - started < 5
 
 
-def test_the_bundle_is_canonical_and_fits_its_schema() -> None:
-    content = real_bundle()
-    assert to_bytes(content) == to_bytes(bundle(Catalogue(load(CONTENT)[0])))
-    assert BundleShape.model_validate_json(to_bytes(content), strict=False).version == content["version"]
-    assert set(json_schema()["required"]) == set(content)
-    assert set(content["entries"]) == {one.slug for one in catalogue().current}
-    assert b"  " not in to_bytes(content["words"])
+def test_a_log_finds_its_entry_first(twin: Twin) -> None:
+    for loaded in catalogue().current:
+        for log in loaded.entry.logs:
+            if log.says == "initiating":
+                text = (CONTENT / "failures" / loaded.slug / log.file).read_text("utf-8", "replace")
+                assert loaded.slug in [one.entry for one in ranked(twin, text)], log.file
 
 
-def test_the_version_follows_the_content() -> None:
-    fewer = Catalogue(
-        type(catalogue().content)(**{**vars(catalogue().content), "entries": catalogue().content.entries[1:]})
+@pytest.mark.parametrize(
+    ("made", "shape", "schema"),
+    [
+        (signature_bundle.bundle, signature_bundle.BundleShape, signature_bundle.json_schema),
+        (search.find_index, search.SearchShape, search.json_schema),
+    ],
+    ids=["bundle", "index of find"],
+)
+def test_what_programs_read_fits_its_schema(made: Any, shape: Any, schema: Any) -> None:
+    content = made(catalogue())
+    data = signature_bundle.to_bytes(content)
+    assert data == signature_bundle.to_bytes(made(Catalogue(load(CONTENT)[0])))
+    assert shape.model_validate_json(data, strict=False).version == content["version"]
+    assert json.loads(data) == content
+    assert set(schema()["required"]) == set(content)
+    assert list(content.get("slugs") or sorted(content["entries"])) == sorted(
+        one.slug for one in catalogue().current
     )
-    assert bundle(fewer)["version"] != real_bundle()["version"]
+
+
+@pytest.mark.parametrize(
+    "made", [signature_bundle.bundle, search.find_index], ids=["bundle", "index of find"]
+)
+def test_the_version_follows_the_content(made: Any) -> None:
+    fewer = Catalogue(replace(catalogue().content, entries=catalogue().content.entries[1:]))
+    assert made(fewer)["version"] != made(catalogue())["version"]

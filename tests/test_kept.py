@@ -1,4 +1,4 @@
-"""The kept bundle is the one that would be made now, whatever happened to the content or to the cache."""
+"""What is kept is what would be made now, whatever happened to the content or to the cache."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.cli import _bundle, run
+from generator.cli import _bundle, _find_index, run
 from generator.kept import kept
 
 RIGHT = Path(__file__).parent / "malformed" / "content"
@@ -42,7 +42,7 @@ def refuse() -> tuple[dict[str, Any], bool]:
 
 def test_it_is_made_once(content: Path) -> None:
     made = _bundle(content)
-    assert kept(content, refuse) == made
+    assert kept(content, refuse, "signatures") == made
     assert list(made["entries"]) == ["disk-full", "port-taken"]
 
 
@@ -78,17 +78,24 @@ def test_a_change_is_seen(content: Path, change: str, own: Path) -> None:
         case _:
             os.utime(path, ns=(1, 1))
     with pytest.raises(AssertionError, match="made again"):
-        kept(content, refuse)
+        kept(content, refuse, "signatures")
     after = _bundle(content)
     assert (after != before) == (change not in ("taxonomy", "lines", "program", "touched"))
-    assert kept(content, refuse) == after
+    assert kept(content, refuse, "signatures") == after
+
+
+def test_the_index_of_find_is_kept_beside_the_bundle(content: Path) -> None:
+    bundle, index = _bundle(content), _find_index(content)
+    assert kept(content, refuse, "signatures") == bundle
+    assert kept(content, refuse, "search") == index
+    assert list(index["slugs"]) == list(bundle["entries"])
 
 
 def test_two_folders_keep_two(content: Path, tmp_path: Path) -> None:
     other = shutil.copytree(content, tmp_path / "other")
     shutil.rmtree(other / "failures/disk-full")
     one, two = _bundle(content), _bundle(other)
-    assert kept(content, refuse) == one != two == kept(other, refuse)
+    assert kept(content, refuse, "signatures") == one != two == kept(other, refuse, "signatures")
 
 
 @pytest.mark.parametrize("left", [b"", b"{", b"[]", b'{"key": 1}', b"\xff"])
@@ -97,7 +104,7 @@ def test_a_spoiled_cache_is_no_cache(content: Path, cache: Path, left: bytes) ->
     (place,) = (cache / "firstfault").iterdir()
     place.write_bytes(left)
     assert _bundle(content) == made
-    assert kept(content, refuse) == made
+    assert kept(content, refuse, "signatures") == made
 
 
 @pytest.mark.parametrize("left", [b"[]", b"null", b"{}", b'{"entries": 5}'])
@@ -115,7 +122,7 @@ def test_a_pipe_is_not_waited_for(content: Path, cache: Path) -> None:
     place.unlink()
     os.mkfifo(place)
     assert _bundle(content) == made
-    assert kept(content, refuse) == made
+    assert kept(content, refuse, "signatures") == made
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
@@ -124,7 +131,7 @@ def test_the_file_of_another_user_is_not_taken(content: Path, cache: Path) -> No
     (place,) = (cache / "firstfault").iterdir()
     os.chown(place, 65534, -1)
     with pytest.raises(AssertionError, match="made again"):
-        kept(content, refuse)
+        kept(content, refuse, "signatures")
 
 
 @pytest.mark.parametrize("home", ["~", "relative", ""])

@@ -129,7 +129,7 @@ def test_a_search_that_cannot_load_says_so(page: Page, address: str) -> None:
     def refuse(route: Route) -> None:
         route.fulfill(status=204)
 
-    page.route("**/signatures.json", refuse)
+    page.route("**/search.json", refuse)
     page.goto(address + "about/")
     ask(page, "gradient")
     expect(page.locator("#search-results")).to_contain_text("The search could not be loaded.")

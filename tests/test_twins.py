@@ -29,11 +29,13 @@ def cases(name: str, part: str) -> list[Case]:
 @pytest.fixture(scope="module")
 def twin() -> Iterator[Twin]:
     with Twin() as running:
-        running("bundle", "vectors", BUNDLE)
+        for number, index in enumerate(INDEXES):
+            running("index", f"vectors {number}", index)
         yield running
 
 
-BUNDLE = cases("find", "bundle")[0]
+INDEXES = cases("find", "indexes")
+"""One with whole templates, one with the heads of their literals."""
 
 
 def compiled_json(template: str, minimum: int) -> Case:
@@ -111,15 +113,16 @@ def test_words(twin: Twin, case: Case) -> None:
 @pytest.mark.parametrize("case", cases("find", "cases"), ids=lambda case: ascii(case["text"][:30]))
 def test_rankings(twin: Twin, case: Case) -> None:
     """Byte for byte: the order of keys too."""
-    text, n, expected = case["text"], case["n"], json.dumps(case["found"])
-    assert found_json(Finder(BUNDLE), text, n) == expected == json.dumps(twin("find", "vectors", text, n))
+    number, text, n, expected = case["index"], case["text"], case["n"], json.dumps(case["found"])
+    assert found_json(Finder(INDEXES[number]), text, n) == expected
+    assert json.dumps(twin("find", f"vectors {number}", text, n)) == expected
 
 
 def test_a_long_text_is_cut_alike(twin: Twin) -> None:
     for filler in ("x", "😀", "watchdog timeout\n", "\n", "a b\r"):
         text = f"port socket\n{filler * 100_000}\nwatchdog"
         assert lines_of(text) == twin("linesOf", text)
-        assert found_json(Finder(BUNDLE), text, 5) == json.dumps(twin("find", "vectors", text, 5))
+        assert found_json(Finder(INDEXES[0]), text, 5) == json.dumps(twin("find", "vectors 0", text, 5))
 
 
 bounded = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -143,7 +146,7 @@ TEXTS = st.lists(
         st.sampled_from(
             ["\n", "\r", "\x1b[31m", "[rank3]: ", "3: ", "[INFO] ", "ERROR ", "2026-11-30 09:28:20,640 ", "/a/b/c.py "]
             + ["watchdog ", "watchdg", "timeouts", "ZeRO-3", "stage 3", "-9", "0x1f", "ds_opt_adam", "CPUAdam", "oom"]
-            + [item["literal"] + " " for item in BUNDLE["signatures"]]
+            + [template + " " for templates in INDEXES[0]["signatures"]["templates"] for template in templates]
         ),
     ),
     max_size=14,
@@ -155,4 +158,5 @@ TEXTS = st.lists(
 def test_any_text(twin: Twin, text: str) -> None:
     assert lines_of(text) == twin("linesOf", text)
     assert words_of(clean(text), numbers=True) == twin("wordsOf", twin("clean", text), True)
-    assert found_json(Finder(BUNDLE), text, 5) == json.dumps(twin("find", "vectors", text, 5))
+    for number, index in enumerate(INDEXES):
+        assert found_json(Finder(index), text, 5) == json.dumps(twin("find", f"vectors {number}", text, 5))

@@ -16,6 +16,8 @@ from ..bundle import PATH as SIGNATURES
 from ..bundle import BundleShape
 from ..catalogue import Catalogue
 from ..content import LoadedEntry
+from ..find_index import PATH as SEARCH
+from ..find_index import SearchShape
 from ..model import Day, Entry, Family, Phase, Restart, Slug, Status, System, Tag
 from ..write import File
 from .address import address
@@ -78,7 +80,7 @@ class Taxonomy(Shape):
 
 
 def list_files(catalogue: Catalogue, base_url: str = "") -> Iterator[File]:
-    """What is under ``api/v1/`` of all entries, but the signature bundle."""
+    """What is under ``api/v1/`` of all entries, but the signature bundle and the index of ``find``."""
     yield File(DOCUMENT, _json(openapi(base_url)), "the description of the API")
     entries = sorted(catalogue.current, key=lambda loaded: loaded.slug)
     listed = EntryList(entries=tuple(_in_list(loaded, base_url) for loaded in entries))
@@ -133,8 +135,14 @@ _OPERATIONS: tuple[tuple[str, str, str, type[BaseModel] | None], ...] = (
     (
         SIGNATURES.removeprefix(ROOT),
         "getSignatures",
-        "Every message as an expression, with its role: what `diagnose` and `find` match with.",
+        "Every message as an expression, with its role: what `diagnose` matches with.",
         BundleShape,
+    ),
+    (
+        SEARCH.removeprefix(ROOT),
+        "getSearchIndex",
+        "Every message as a template, and how much each word tells of each entry: what `find` ranks by.",
+        SearchShape,
     ),
 )
 

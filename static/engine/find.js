@@ -3,8 +3,8 @@
  * Twin of generator/find.py; all arithmetic is in whole numbers, and ties go by slug.
  */
 
-import { linesOf, withoutPrefix, wordsOf } from "./normalize.js";
-import { Compiled } from "./signature.js";
+import { allWords, linesOf, withoutPrefix, wordsOf } from "./normalize.js";
+import { CONDITION_BYTES, Compiled, compileTemplate } from "./signature.js";
 
 export const SIGNATURE_SCORE = 700;
 /** @type {Record<string, number>} */
@@ -14,32 +14,43 @@ const FEW_WORDS = 12;
 const WRAPPED_LINES = 4;
 const MAX_PLACES = 100;
 
-/** @typedef {import("./signature.js").Template} Template */
-/** @typedef {Template & {id: string, entry: string, role: string, needs: Template[], unless: Template[]}} SignatureItem */
-/** @typedef {{rarest: number, entries: string[], index: Record<string, number[]>}} Words */
-/** @typedef {{signatures: SignatureItem[], entries: Record<string, {title: string, url: string}>, words: Words}} Bundle the parts of the bundle that `find` reads */
+/** @typedef {{ids: string[][], roles: string[][], templates: string[][], needs: string[][][], unless: string[][][]}} Columns a list for each entry */
+/** @typedef {{slugs: string[], titles: string[], signatures: Columns, words: Record<string, number[]>}} Index what api/v1/search.json holds */
 /** @typedef {{entry: string, score: number, how: "signature" | "words" | "text", signature: string | null, title: string, url: string}} Found */
-/** @typedef {{id: string, entry: string, role: string, compiled: Compiled, needs: Compiled[], unless: Compiled[]}} Signature */
+/** @typedef {{id: string, entry: number, role: string, template: Template, needs: Template[], unless: Template[]}} Signature */
 /** @typedef {{lines: string[], bare: string[], whole: string, joined: string}} Text what was pasted, with and without prefixes, as lines and as one */
 
-/** Ranks the entries of a bundle. */
+/** A template as the index has it; `anchor` stands in every text that matches. */
+class Template {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+    const parts = text.replace(/[ \t]+/g, " ").split(/\{\{|\}\}|\{[^{}]*\}|[\r\n]/);
+    this.anchor = parts.map(strip).reduce((longest, part) => (part.length > longest.length ? part : longest));
+    /** @type {Map<string, Compiled>} */
+    this.known = new Map();
+  }
+
+  /** The template ready to be matched, or null where the text doesn't hold what was cut of it. @param {Text} text */
+  compiled(text) {
+    if (!text.whole.includes(this.anchor) && !text.joined.includes(this.anchor)) return null;
+    const whole = restored(this.text, text);
+    if (whole === null) return null;
+    const compiled = this.known.get(whole) ?? compileTemplate(whole, CONDITION_BYTES);
+    this.known.set(whole, compiled);
+    return compiled;
+  }
+}
+
+/** Ranks the entries of an index. */
 export class Finder {
-  /** @param {Bundle} bundle */
-  constructor(bundle) {
-    this.entries = bundle.entries;
-    /** @type {Signature[]} */
-    this.signatures = bundle.signatures.map((item) => ({
-      id: item.id,
-      entry: item.entry,
-      role: item.role,
-      compiled: new Compiled(item),
-      needs: item.needs.map((condition) => new Compiled(condition)),
-      unless: item.unless.map((condition) => new Compiled(condition)),
-    }));
-    this.slugs = bundle.words.entries;
-    this.rarest = bundle.words.rarest;
-    /** @type {Map<string, [number, number][]>} */
-    this.weights = new Map(Object.entries(bundle.words.index).map(([word, packed]) => [word, unpacked(packed)]));
+  /** @param {Index} index */
+  constructor(index) {
+    this.slugs = index.slugs;
+    this.titles = index.titles;
+    this.signatures = [...signaturesOf(index)];
+    this.rarest = rarityOf(index.slugs.length, 1);
+    this.weights = weightsOf(index);
   }
 
   /**
@@ -49,30 +60,35 @@ export class Finder {
    * @returns {Found[]}
    */
   find(text, n = 10) {
-    const lines = linesOf(text);
-    const bare = lines.map(withoutPrefix);
-    const pasted = { lines, bare, whole: lines.join("\n"), joined: bare.join(" ") };
-    const found = new Map([...this.byWords(bare), ...this.bySignature(pasted)]);
+    const pasted = textOf(text);
+    const found = new Map([...this.byWords(pasted.bare), ...this.bySignature(pasted)]);
     return [...found.values()]
       .sort((a, b) => b.score - a.score || (a.entry < b.entry ? -1 : Number(a.entry > b.entry)))
       .slice(0, n);
   }
 
+  /** What of the text a signature that was found knows it by, and its role. @param {string} id @param {string} text */
+  message(id, text) {
+    const signature = this.signatures.find((one) => one.id === id);
+    const literal = signature?.template.compiled(textOf(text))?.literal;
+    return signature && literal ? { role: signature.role, literal } : null;
+  }
+
   /**
-   * @param {string} slug @param {number} score @param {Found["how"]} how @param {string | null} signature
+   * @param {number} number @param {number} score @param {Found["how"]} how @param {string | null} signature
    * @returns {Found}
    */
-  found(slug, score, how, signature = null) {
-    const { title, url } = this.entries[slug];
-    return { entry: slug, score, how, signature, title, url };
+  found(number, score, how, signature = null) {
+    const slug = this.slugs[number];
+    return { entry: slug, score, how, signature, title: this.titles[number], url: `failures/${slug}/` };
   }
 
   /** @param {Text} text */
   bySignature(text) {
-    /** @type {Map<string, Found>} */
+    /** @type {Map<number, Found>} */
     const best = new Map();
     for (const signature of this.signatures) {
-      if (!stands(signature.compiled, text)) continue;
+      if (!stands(signature.template, text)) continue;
       if (signature.unless.some((condition) => stands(condition, text))) continue;
       const score = SIGNATURE_SCORE + meritOf(signature, text);
       if (score > (best.get(signature.entry)?.score ?? 0)) {
@@ -101,11 +117,9 @@ export class Finder {
       }
     }
     const pooled = this.weigh(everything);
-    /** @type {Map<string, Found>} */
+    /** @type {Map<number, Found>} */
     const found = new Map();
-    for (const [number, weight] of best) {
-      found.set(this.slugs[number], this.scored(number, weight, pooled));
-    }
+    for (const [number, weight] of best) found.set(number, this.scored(number, weight, pooled));
     return found;
   }
 
@@ -116,7 +130,7 @@ export class Finder {
   scored(number, weight, pooled) {
     const total = weight + Math.floor((pooled.get(number) ?? 0) / 4);
     const score = Math.floor(((SIGNATURE_SCORE - 1) * total) / (total + 2 * this.rarest));
-    return this.found(this.slugs[number], score, pooled.has(number) ? "words" : "text");
+    return this.found(number, score, pooled.has(number) ? "words" : "text");
   }
 
   /** How much the words tell of each entry. @param {Iterable<string>} words */
@@ -171,13 +185,122 @@ function weightOf(rarity, field) {
   return Math.max(1, Math.floor((rarity * field) / 4));
 }
 
-/** Entries with what a word tells of each, from what the bundle holds of the word. @param {number[]} packed @returns {[number, number][]} */
-function unpacked([rarity, ...packed]) {
+/** Sixteen times the binary logarithm of how rare a word is, rounded up. @param {number} entries @param {number} having */
+function rarityOf(entries, having) {
+  return (BigInt(entries + 1) ** 16n / BigInt(having) ** 16n).toString(2).length;
+}
+
+/** Each word of the texts with the weight of the best field that it stands in; fields come best first. @param {[number, string[]][]} fields */
+function fieldWords(fields) {
+  /** @type {Map<string, number>} */
+  const words = new Map();
+  for (const [weight, texts] of fields) {
+    for (const word of allWords(texts, weight > 2)) if (!words.has(word)) words.set(word, weight);
+  }
+  return words;
+}
+
+/** The words that an entry's title, slug and templates hold. @param {Index} index @param {number} number */
+function ownWords({ slugs, titles, signatures }, number) {
+  return fieldWords([
+    [4, [titles[number], slugs[number].replaceAll("-", " ")]],
+    [3, signatures.templates[number].map(withoutHoles)],
+    [1, signatures.needs[number].flat().map(withoutHoles)],
+  ]);
+}
+
+/** The text of a template, with a blank for each hole and brace, and for a word that is cut. @param {string} template */
+function withoutHoles(template) {
+  return template.replace(/\{\{|\}\}|[^ {}]*\{~[0-9a-z]+\}|\{[^{}]*\}/g, " ");
+}
+
+/** What each word tells of each entry: the words listed, and those that stand in titles and templates. @param {Index} index */
+function weightsOf(index) {
+  /** @type {Map<string, Map<number, number>>} */
+  const fields = new Map();
+  const of = (/** @type {string} */ word) => {
+    const known = fields.get(word) ?? new Map();
+    fields.set(word, known);
+    return known;
+  };
+  for (const number of index.slugs.keys()) {
+    for (const [word, field] of ownWords(index, number)) of(word).set(number, field);
+  }
+  for (const [word, [, ...packed]] of Object.entries(index.words)) {
+    for (const [number, field] of unpacked(packed)) of(word).set(number, field);
+  }
+  /** @type {Map<number, number>} */
+  const byCount = new Map();
+  /** @type {Map<string, [number, number][]>} */
+  const weights = new Map();
+  for (const [word, found] of fields) {
+    if (!byCount.has(found.size)) byCount.set(found.size, rarityOf(index.slugs.length, found.size));
+    const listed = Object.hasOwn(index.words, word) ? index.words[word][0] : byCount.get(found.size);
+    weights.set(word, [...found].map(([number, field]) => [number, weightOf(listed ?? 0, field)]));
+  }
+  return weights;
+}
+
+/** Entries with the field of a word in each, from 1 to 4, from what the index holds of the word. @param {number[]} packed @returns {[number, number][]} */
+function unpacked(packed) {
   let number = 0;
   return packed.map((value) => {
     number += Math.floor(value / 4);
-    return [number, weightOf(rarity, (value % 4) + 1)];
+    return [number, (value % 4) + 1];
   });
+}
+
+/** @param {Index} index @returns {Generator<Signature>} */
+function* signaturesOf({ slugs, signatures: { ids, roles, templates, needs, unless } }) {
+  for (const [entry, slug] of slugs.entries()) {
+    for (const [i, id] of ids[entry].entries()) {
+      const [needed, excluded] = [needs, unless].map((column) => column[entry][i].map((text) => new Template(text)));
+      const template = new Template(templates[entry][i]);
+      yield { id: `${slug}/${id}`, entry, role: roles[entry][i], template, needs: needed, unless: excluded };
+    }
+  }
+}
+
+/** @param {string} text @returns {Text} */
+function textOf(text) {
+  const lines = linesOf(text);
+  const bare = lines.map(withoutPrefix);
+  return { lines, bare, whole: lines.join("\n"), joined: bare.join(" ") };
+}
+
+/** Without blanks at the ends. @param {string} text */
+function strip(text) {
+  return text.replace(/^ +/, "").replace(/(?<! ) +$/, "");
+}
+
+/** The template with the rest of its cut literals, which the text has; null where it hasn't. @param {string} template @param {Text} text */
+function restored(template, text) {
+  if (!template.includes("{~")) return template;
+  let isWhole = true;
+  const whole = template.replace(/([^{}\n]+)\{~([0-9a-z]+)\}/g, (_, head, check) => {
+    const literal = literalOf(head, parseInt(check, 36), text.whole) ?? literalOf(head, parseInt(check, 36), text.joined);
+    isWhole &&= literal !== null;
+    return literal ?? "";
+  });
+  return isWhole ? whole : null;
+}
+
+/** What of the text begins with the head and is the literal that the number means. @param {string} head @param {number} check @param {string} text */
+function literalOf(head, check, text) {
+  let at = text.indexOf(head);
+  for (let place = 0; place < MAX_PLACES && at >= 0; place += 1) {
+    const literal = text.slice(at, at + (check % 256));
+    if (/^[\x00-\x7f]*$/.test(literal) && checkOf(literal) === check) return literal;
+    at = text.indexOf(head, at + 1);
+  }
+  return null;
+}
+
+/** A number by which a literal (ASCII) is known: its length, and a sum of its characters. @param {string} literal */
+function checkOf(literal) {
+  let total = 0;
+  for (let i = 0; i < literal.length; i += 1) total = (31 * total + literal.charCodeAt(i)) % 4093;
+  return 256 * total + literal.length;
 }
 
 /** How good a match is, from 0 to 300. @param {Signature} signature @param {Text} text */
@@ -186,12 +309,14 @@ function meritOf(signature, text) {
   const all = signature.needs.length;
   const role = met < all && signature.role === "cause" ? UNMET_SCORE : (ROLE_SCORE[signature.role] ?? 20);
   const conditions = all > 0 ? Math.floor((40 * met) / all) : 20;
-  const literal = Array.from(signature.compiled.literal).length;
+  const literal = Array.from(signature.template.compiled(text)?.literal ?? "").length;
   return role + conditions + Math.min(60, Math.floor(literal / 2));
 }
 
-/** Whether the message stands in the text: in its lines, or broken over several of them. @param {Compiled} compiled @param {Text} text */
-function stands(compiled, text) {
+/** Whether the message stands in the text: in its lines, or broken over several of them. @param {Template} template @param {Text} text */
+function stands(template, text) {
+  const compiled = template.compiled(text);
+  if (compiled === null) return false;
   if (text.whole.includes(compiled.literal) && standsIn(compiled, text.lines)) return true;
   if (!text.joined.includes(compiled.literal)) return false;
   if (compiled.expressions.length > 1) return standsIn(compiled, text.bare);

@@ -150,13 +150,23 @@ function ends(text) {
  * @returns {string[]}
  */
 export function wordsOf(line, numbers = false) {
+  return [...new Set(readingsOf(line, numbers))].sort();
+}
+
+/** The words of all lines of the texts, as `wordsOf` has them. @param {string[]} texts @param {boolean} numbers @returns {Set<string>} */
+export function allWords(texts, numbers) {
+  return new Set(texts.flatMap((text) => text.split("\n")).flatMap((line) => readingsOf(clean(line), numbers)));
+}
+
+/** @param {string} line @param {boolean} numbers */
+function readingsOf(line, numbers) {
   /** @type {string[]} */
   const found = [];
   for (const word of tokens(line)) {
     if (NUMBER.test(word)) addNumber(found, word, numbers);
     else found.push(...readings(word));
   }
-  return [...new Set(found)].sort();
+  return found;
 }
 
 /** @param {string} line @returns {string[]} */

@@ -4,8 +4,7 @@ import { handOver } from "./run.js";
 
 /** @typedef {import("../engine/find.js").Finder} Finder */
 /** @typedef {import("../engine/find.js").Found} Found */
-/** @typedef {{id: string, role: string, literal: string}} Signature */
-/** @typedef {{finder: Finder, signatures: Map<string, Signature>, wordsOf: (line: string, numbers?: boolean) => string[]}} Engine */
+/** @typedef {{finder: Finder, wordsOf: (line: string, numbers?: boolean) => string[]}} Engine */
 /** @typedef {{url: string, meta: Record<string, string>, excerpt: string}} PagefindData */
 /** @typedef {{id: string, data: () => Promise<PagefindData>}} PagefindResult */
 /** @typedef {{options: (options: object) => Promise<void>, search: (term: string) => Promise<{results: PagefindResult[]}>}} Pagefind */
@@ -44,15 +43,10 @@ async function loadEngine() {
   const [find, normalize, response] = await Promise.all([
     import("../engine/find.js"),
     import("../engine/normalize.js"),
-    fetch(new URL("api/v1/signatures.json", ROOT)),
+    fetch(new URL("api/v1/search.json", ROOT)),
   ]);
-  if (!response.ok) throw new Error(`signatures.json: ${response.status}`);
-  const bundle = await response.json();
-  /** @type {Map<string, Signature>} */
-  const signatures = new Map(
-    bundle.signatures.map((/** @type {Signature} */ signature) => [signature.id, signature]),
-  );
-  return { finder: new find.Finder(bundle), signatures, wordsOf: normalize.wordsOf };
+  if (!response.ok) throw new Error(`search.json: ${response.status}`);
+  return { finder: new find.Finder(await response.json()), wordsOf: normalize.wordsOf };
 }
 
 /** @returns {Promise<Pagefind>} */
@@ -120,10 +114,10 @@ function hitOf(engine, text, found) {
 
 /** @param {Engine} engine @param {string} text @param {Found} found @returns {Node[]} */
 function whyOf(engine, text, found) {
-  const signature = engine.signatures.get(found.signature ?? "");
-  if (signature !== undefined) {
-    const reading = READINGS[signature.role] ?? signature.role;
-    return [textNode("matches the message "), element("code", signature.literal), textNode(` (${reading})`)];
+  const message = found.signature === null ? null : engine.finder.message(found.signature, text);
+  if (message !== null) {
+    const reading = READINGS[message.role] ?? message.role;
+    return [textNode("matches the message "), element("code", message.literal), textNode(` (${reading})`)];
   }
   const words = sharedWords(engine, text, found.entry);
   if (found.how === "text" || words.length === 0) return [textNode("has words like these")];
@@ -250,9 +244,10 @@ export class SearchBox {
   }
 
   listen() {
-    this.input.addEventListener("input", () => {
+    this.input.addEventListener("input", (event) => {
       this.pasted = null;
-      this.askSoon(WAIT_MS);
+      // Who types goes on typing; who pastes is done.
+      this.askSoon(event instanceof InputEvent && event.inputType === "insertFromPaste" ? 0 : WAIT_MS);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("click", () => this.reopen());

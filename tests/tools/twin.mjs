@@ -30,7 +30,7 @@ const calls = {
   linesOf: normalize.linesOf,
   wordsOf: normalize.wordsOf,
   withoutPrefix: normalize.withoutPrefix,
-  bundle: (name, bundle) => Boolean(finders.set(name, new Finder(bundle))),
+  index: (name, index) => Boolean(finders.set(name, new Finder(index))),
   find: (name, text, n) => finders.get(name).find(text, n),
   engine: async (name, bundle) =>
     Boolean(engines.set(name, new Engine(bundle, JSON.parse(await readFile(KNOWLEDGE, "utf-8"))))),
