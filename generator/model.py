@@ -92,10 +92,17 @@ Made = Literal["captured", "composed"]
 Diagnosis = Literal["initiating", "collateral", "other"]
 
 
+_NOT_KEPT: set[str] = set()
+
+
 class Part(BaseModel):
     """What all models share: frozen, and no key that the model does not name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    def model_post_init(self, context: Any) -> None:
+        # Nobody asks which fields were given, and a set for each part would be a quarter of the memory of a build.
+        object.__setattr__(self, "__pydantic_fields_set__", _NOT_KEPT)
 
 
 class QuickAnswer(Part):
