@@ -114,7 +114,7 @@ def bundle(catalogue: Catalogue) -> dict[str, Any]:
     loaded = sorted(catalogue.current, key=lambda loaded: loaded.slug)
     content = {
         "schema": SCHEMA,
-        "signatures": [_signature(one.slug, item) for one in loaded for item in one.entry.signatures],
+        "signatures": [signature(one.slug, item) for one in loaded for item in one.entry.signatures],
         "lines": [_line(line) for line in sorted(catalogue.content.lines, key=lambda line: line.id)],
         "entries": {one.slug: _entry(one) for one in loaded},
     }
@@ -151,16 +151,17 @@ def _compiled(compiled: Compiled) -> dict[str, Any]:
     }
 
 
-def _signature(slug: str, signature: Signature) -> dict[str, Any]:
+def signature(slug: str, item: Signature) -> dict[str, Any]:
+    """A message of the entry, ready to be matched: of SignatureShape."""
     condition = partial(compile_template, minimum=CONDITION_BYTES)
     return {
-        **_compiled(compile_template(signature.text)),
-        "id": f"{slug}/{signature.id}",
+        **_compiled(compile_template(item.text)),
+        "id": f"{slug}/{item.id}",
         "entry": slug,
-        "role": signature.role,
-        "printed_by": signature.printed_by,
-        "needs": [_compiled(condition(template)) for template in signature.needs],
-        "unless": [_compiled(condition(template)) for template in signature.unless],
+        "role": item.role,
+        "printed_by": item.printed_by,
+        "needs": [_compiled(condition(template)) for template in item.needs],
+        "unless": [_compiled(condition(template)) for template in item.unless],
     }
 
 

@@ -74,6 +74,15 @@ def test_finders_find_the_same(parts: list[bytes]) -> None:
     assert found["re2"] == found["plain"]
 
 
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_ten_thousand_literals_are_taken(name: str) -> None:
+    """As many as an encyclopedia may come to have, as long as messages are: RE2 has a limit, which grows with them."""
+    draw = random.Random(5)
+    literals = [bytes(draw.choices(range(32, 127), k=60)) for _ in range(10_000)]
+    data = b"xx" + literals[9_999] + b"yy" + literals[0] + literals[4_321][:-1]
+    assert ENGINES[name](literals).find(data) == [(2, 9_999), (64, 0)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_chunks_do_not_matter(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = noise(seed, 600_000)

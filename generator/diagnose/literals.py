@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 RE2_BLOCK = 64 * 1024
+RE2_MEMORY = (8 << 20, 256)
+"""What RE2 may use: by itself, and for each byte of a literal. It takes a third of that, and refuses a set without it."""
 
 Hits = list[tuple[int, int]]
 """Pairs of offset and number of the literal, sorted."""
@@ -76,6 +78,7 @@ class Re2Finder:
         re2: Any = importlib.import_module("re2")
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1
+        options.max_mem = RE2_MEMORY[0] + RE2_MEMORY[1] * sum(map(len, literals))
         self._literals = literals
         self._overlap = max((len(literal) for literal in literals), default=1) - 1
         self._helper = ThreadPoolExecutor(1)
