@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pickle
 import platform
 import re
 import shutil
@@ -284,17 +285,21 @@ def build_ours(content: Path, out: Path, with_search: bool) -> int:
     from generator.build import Options, build
 
     if not with_search:
-        search_index.index = lambda folder: None
+        search_index.index = lambda documents, folder, former: DOCUMENTS.write_bytes(pickle.dumps(documents))
     result = build(Options(content=content.resolve(), out=out.resolve()))
     for finding in result.findings[:5]:
         print(finding)
     return 0 if result.ok else 1
 
 
+DOCUMENTS = Path("documents.pickle")
+"""What a build without the index leaves to be indexed apart."""
+
+
 def index_ours(out: Path) -> int:
     from generator import search_index
 
-    search_index.index(out)
+    search_index.index(pickle.loads(DOCUMENTS.read_bytes()), out)
     return 0
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import search_index
+from .catalogue import Catalogue
 from .checks import examine_for_build
 from .content import Content
 from .finding import Finding
@@ -75,7 +76,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
 
     def finish(folder: Path) -> None:
         progress("indexing")
-        search_index.index(folder)
+        search_index.index(search_index.documents(Catalogue(content)), folder, former=options.out)
 
     written = write_site((), options.out, finish, makers, count)
     progress("")

@@ -12,7 +12,6 @@ import asyncio
 import html
 import re
 import socket
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
@@ -30,6 +29,7 @@ from watchfiles import awatch
 
 from . import search_index
 from .build import ROOT, forbids, site_files
+from .catalogue import Catalogue
 from .checks import examine
 from .content import Content
 from .finding import Finding, printable
@@ -71,6 +71,8 @@ class Snapshot:
     problems: tuple[Problem, ...] = ()
     whole: bool = True
     """Whether every entry is in it."""
+    documents: search_index.Documents | None = None
+    """What its full-text index is made of."""
 
 
 def serve(options: Options, say: Callable[[str], None]) -> None:
@@ -85,15 +87,16 @@ def make(options: Options) -> Snapshot:
     content, findings = examine(options.content)
     if not forbids(findings, strict=False):
         files, why = _files(content, options.root)
-        return Snapshot(files, why)
+        return Snapshot(files, why, documents=search_index.documents(Catalogue(content)))
     problems = tuple(Problem(str(finding), _link(finding, options.content)) for finding in findings)
     files, _ = _files(content, options.root)
     if files is not None:
-        return Snapshot(files, problems, whole=not content.broken)
+        return Snapshot(files, problems, not content.broken, search_index.documents(Catalogue(content)))
     wrong = {finding.path for finding in findings if finding.severity == "error"}
     right = tuple(loaded for loaded in content.entries if loaded.positions.path not in wrong)
-    files, _ = _files(replace(content, entries=right), options.root)
-    return Snapshot(files, problems, whole=False)
+    content = replace(content, entries=right)
+    files, _ = _files(content, options.root)
+    return Snapshot(files, problems, False, search_index.documents(Catalogue(content)))
 
 
 def _files(content: Content, root: Path) -> tuple[Mapping[str, bytes] | None, tuple[Problem, ...]]:
@@ -120,6 +123,7 @@ class Site:
     """What is served at this moment."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
+    documents: search_index.Documents | None = None
     index: Mapping[str, bytes] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     state: str = "there is no good site yet"
@@ -132,7 +136,7 @@ class Site:
     def take(self, snapshot: Snapshot) -> None:
         """Serve the snapshot, or a better former site under its problems, and let every open page reload."""
         if snapshot.files is not None and (snapshot.whole or not self.files):
-            self.files = snapshot.files
+            self.files, self.documents = snapshot.files, snapshot.documents
             self.state = "shown as it is" if snapshot.whole else "shown without the entries that have errors"
         elif self.files:
             self.state = "this is the last good site"
@@ -223,30 +227,18 @@ def _tell(site: Site, say: Callable[[str], None]) -> None:
 
 
 async def _keep_indexed(site: Site, say: Callable[[str], None]) -> None:
-    """Refresh the full-text index after each change; the former one serves until then."""
-    indexed: Mapping[str, bytes] = {}
+    """Refresh the full-text index after each change of what it is made of; the former one serves until then."""
+    indexed: search_index.Documents | None = None
     while True:
-        changed, files = site.changed, site.files
-        if files is not indexed and files:
+        changed, documents = site.changed, site.documents
+        if documents is not None and documents != indexed:
             try:
-                site.index = await asyncio.to_thread(_index, files)
+                site.index = await asyncio.to_thread(search_index.index_files, documents)
             except (OSError, SiteError) as error:
                 say(f"no full-text search: {error}")
-            indexed = files
+            indexed = documents
         if site.changed is changed:
             await changed.wait()
-
-
-def _index(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files that Pagefind adds to the site."""
-    with tempfile.TemporaryDirectory(prefix="firstfault-") as name:
-        folder = Path(name)
-        for path, data in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
-        search_index.index(folder)
-        made = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-        return {path: file.read_bytes() for path, file in made.items() if path not in files}
 
 
 def application(site: Site, content: Path) -> Starlette:

@@ -19,10 +19,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from generator.build import site_files
-from generator.checks import examine
-from generator.serve import Options, Problem, Site, Snapshot, _answer, _index, make
-from generator.write import arrange
+from generator import search_index
+from generator.serve import Options, Problem, Site, Snapshot, _answer, make
 
 ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
@@ -210,11 +208,13 @@ def test_a_taken_port_is_one_line(content: Path) -> None:
 
 
 def test_the_index_is_what_pagefind_adds(content: Path) -> None:
-    files = arrange(site_files(examine(content)[0], ROOT))
-    added = _index(files)
+    snapshot = make(Options(content=content))
+    assert snapshot.documents is not None
+    added = search_index.index_files(snapshot.documents)
     assert "pagefind/pagefind.js" in added
     assert all(path.startswith("pagefind/") for path in added)
-    site = Site(files=files, index=added)
+    assert snapshot.files is not None
+    site = Site(files=snapshot.files, index=added)
     answer = _answer(site, "pagefind/pagefind.js")
     assert (answer.status_code, answer.media_type) == (200, "text/javascript")
 
