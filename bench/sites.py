@@ -33,11 +33,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bench.results import RESULTS, TOOLS, install_tools, load, machine, put  # noqa: E402
 from tests.tools.npm import NODE  # noqa: E402
 
-TOOLS = ROOT / "bench" / "tools"
 LOCK = ROOT / "requirements" / "bench.lock"
-RESULTS = ROOT / "bench" / "RESULTS.md"
 ENVIRONMENT = ROOT / ".venv" / "bench"
 LIMIT_SECONDS = 1800
 POLL_SECONDS = 0.1
@@ -173,17 +172,14 @@ def tools(environment: Path) -> dict[str, Tool]:
 
 def set_up(environment: Path) -> None:
     """Install what the locks name, unless it is there."""
-    locks = [LOCK, TOOLS / "package-lock.json"]
-    wanted = hashlib.sha256(b"".join(path.read_bytes() for path in locks)).hexdigest()
-    stamp = environment / "firstfault.stamp"
-    if stamp.is_file() and stamp.read_text() == wanted and (TOOLS / "node_modules").is_dir():
+    install_tools()
+    wanted, stamp = hashlib.sha256(LOCK.read_bytes()).hexdigest(), environment / "firstfault.stamp"
+    if stamp.is_file() and stamp.read_text() == wanted:
         return
     print("Setting up the other generators", flush=True)
     subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
     subprocess.run([*pip, "install", "--require-hashes", "-r", str(LOCK)], check=True)
-    npm = [sys.executable, "-m", "tests.tools.npm", "ci", "--prefix", str(TOOLS), "--ignore-scripts"]
-    subprocess.run([*npm, "--no-audit", "--no-fund", "--loglevel=error"], cwd=ROOT, check=True)
     stamp.write_text(wanted)
 
 
@@ -354,7 +350,7 @@ def _said(name: str, kind: str, measure: Measure) -> Measure:
 
 def report(count: int, rounds: int, table: Table) -> str:
     """Medians and ratios as a Markdown table."""
-    lines = [f"## {count:,} entries, median of {rounds} round{'s' * (rounds > 1)}", ""]
+    lines = [f"### {count:,} entries, median of {rounds} round{'s' * (rounds > 1)}", ""]
     lines += [
         "| | build | wall s | CPU s | peak MB | wall / Hugo | CPU / Hugo |",
         "|---|---|---|---|---|---|---|",
@@ -370,12 +366,7 @@ def report(count: int, rounds: int, table: Table) -> str:
             lines.append(
                 f"| {name} | {shown} | {middle.wall:.2f} | {middle.cpu:.2f} | {middle.peak:.0f} | {ratios} |"
             )
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    lines += [
-        "",
-        f"The machine's load over the last 1, 5 and 15 minutes was {load}: with others at work, read CPU.",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", f"{load()}: with others at work, read CPU."]) + "\n"
 
 
 def _median(measures: Sequence[Measure]) -> Measure | None:
@@ -385,19 +376,9 @@ def _median(measures: Sequence[Measure]) -> Measure | None:
     return Measure(*map(statistics.median, rows))
 
 
-def machine() -> str:
-    """The machine and the versions of what everybody shares."""
-    info = Path("/proc/cpuinfo").read_text()
-    model = re.search(r"^model name\s*:\s*(.+)", info, re.MULTILINE)
-    total = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    cores = len(os.sched_getaffinity(0))
-    memory = int(total[1]) >> 20 if total else 0
-    return f"{model[1] if model else platform.machine()}, {cores} cores, {memory} GiB, Linux {platform.release()}"
+_INTRODUCTION = """## Building the site, beside other generators
 
-
-_INTRODUCTION = """# Building the site, beside other generators
-
-Written by `make bench` (`bench/sites.py`); not edited by hand. Read the ratios, machines differ.
+By `bench/sites.py`. Read the ratios, machines differ.
 
 Every tool gets the same generated entries, as rich as the real ones: ours as content, the others as one Markdown
 file each with the same text, tables and code, and highlights it. Ours checks the entries and writes everything that
@@ -426,7 +407,7 @@ def main() -> int:
             parts.append("")
             for number, table in enumerate(run(Path(folder), count, options.rounds, taking_part), 1):
                 parts[-1] = report(count, number, table)
-                options.results.write_text("\n".join(parts), encoding="utf-8")
+                put("\n".join(parts), options.results)
         print(parts[-1], flush=True)
     return 0
 
