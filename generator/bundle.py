@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .catalogue import Catalogue
 from .content import LoadedEntry
-from .markdown import Markdown
+from .markdown import MARKDOWN
 from .model import LinePattern, PrintedBy, Restart, Role, Signature
 from .signature import CONDITION_BYTES, Compiled, compile_template
 from .write import File
@@ -24,8 +24,6 @@ from .write import File
 SCHEMA = 1
 PATH = "api/v1/signatures.json"
 SCHEMA_PATH = "api/v1/signatures.schema.json"
-
-_MARKDOWN = Markdown()
 
 
 class Shape(BaseModel):
@@ -196,4 +194,4 @@ def _entry(loaded: LoadedEntry) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """The text without its Markdown."""
-    return str(_MARKDOWN.inline(text).striptags())
+    return str(MARKDOWN.inline(text).striptags())

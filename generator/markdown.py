@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import MutableMapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -79,6 +80,8 @@ class Markdown:
         self._parser.enable("table").disable("image")
         # markdown-it looks this method up on the instance for every link and autolink.
         self._parser.validateLink = is_safe_link  # type: ignore[method-assign]
+        # An answer is shown, and told to search engines, of the same page.
+        self._parsed = lru_cache(64)(self._parse)
 
     def blocks(self, text: str, *, heading_level: int = 4, anchors: bool = False) -> Markup:
         """Blocks; the text's highest heading (``##`` or ``#``) becomes ``<h{heading_level}>``.
@@ -89,6 +92,9 @@ class Markdown:
             return Markup(
                 "".join(f"<p>{_plain(part)}</p>\n" for part in re.split(r"\n\n+", text.strip("\n")))
             )
+        return self._parsed(text, heading_level, anchors)
+
+    def _parse(self, text: str, heading_level: int, anchors: bool) -> Markup:
         env: dict[str, Any] = {"level": heading_level, "anchors": set() if anchors else None}
         return Markup(self._parser.render(text, env))
 
@@ -97,6 +103,10 @@ class Markdown:
         if _PLAIN_LINE.fullmatch(text) is not None:
             return Markup(_plain(text))
         return Markup(self._parser.renderInline(text))
+
+
+MARKDOWN = Markdown()
+"""One for all who write pages, since they meet the same texts."""
 
 
 def _plain(text: str) -> str:

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from . import diagrams, figures, views, words
 from .catalogue import Catalogue
 from .highlight import highlight, highlight_pair
-from .markdown import Markdown
+from .markdown import MARKDOWN
 from .model import Entry, Family
 from .outputs.linked_data import linked_data
 from .pages import Page, main_pages
@@ -63,9 +63,8 @@ class Renderer:
             bytecode_cache=_compiled(),
         )
         self._environment.template_class = _Template
-        markdown = Markdown()
         self._environment.filters.update(
-            blocks=markdown.blocks, inline=markdown.inline, said=words.said, versions=words.version_range
+            blocks=MARKDOWN.blocks, inline=MARKDOWN.inline, said=words.said, versions=words.version_range
         )
         self._catalogue = catalogue
         self._environment.globals.update(

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as XML
 
 from ..catalogue import Catalogue
 from ..content import LoadedEntry
-from ..markdown import Markdown
+from ..markdown import MARKDOWN
 from ..model import Entry
 from ..write import File
 from .address import address, permanent_id
@@ -72,11 +72,8 @@ def _entry(feed: XML.Element, loaded: LoadedEntry, link: str) -> None:
     if entry.changes:
         newest = max(entry.changes, key=lambda change: change.date)
         said.insert(0, f"{newest.date}: {newest.what}")
-    text = _text(item, "summary", "".join(f"<p>{_MARKDOWN.inline(each)}</p>" for each in said))
+    text = _text(item, "summary", "".join(f"<p>{MARKDOWN.inline(each)}</p>" for each in said))
     text.set("type", "html")
-
-
-_MARKDOWN = Markdown()
 
 
 def _text(parent: XML.Element, name: str, text: str) -> XML.Element:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as XML
 
 from ..catalogue import Catalogue
-from ..markdown import Markdown, plain
+from ..markdown import MARKDOWN, plain
 from ..pages import Page
 from ..write import File
 from .address import address
@@ -43,13 +43,10 @@ def _llms(catalogue: Catalogue, base_url: str) -> str:
             lines += ["", f"## {phase.name}", ""]
             for loaded in entries:
                 link = address(base_url, f"api/v1/entries/{loaded.slug}.md")
-                symptom = str(_MARKDOWN.inline(loaded.entry.quick_answer.symptom).striptags())
+                symptom = str(MARKDOWN.inline(loaded.entry.quick_answer.symptom).striptags())
                 title = plain(loaded.entry.title.replace("[", "(").replace("]", ")"))
                 lines.append(f"- [{title}]({link}): {plain(symptom)}")
     return "\n".join(lines) + "\n"
-
-
-_MARKDOWN = Markdown()
 
 
 def _sitemap(catalogue: Catalogue, pages: Iterable[Page], base_url: str) -> bytes:

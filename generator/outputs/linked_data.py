@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ..catalogue import Catalogue
 from ..content import LoadedEntry
-from ..markdown import Markdown
+from ..markdown import MARKDOWN
 from ..pages import Page
 from .address import address, permanent_id
 from .feeds import changed_on
@@ -100,7 +100,7 @@ def _questions(loaded: LoadedEntry, base_url: str) -> Thing:
             {
                 "@type": "Question",
                 "name": each.question,
-                "acceptedAnswer": {"@type": "Answer", "text": str(_MARKDOWN.blocks(each.answer))},
+                "acceptedAnswer": {"@type": "Answer", "text": str(MARKDOWN.blocks(each.answer))},
             }
             for each in loaded.entry.faq
         ],
@@ -111,8 +111,5 @@ def _url(base_url: str, path: str) -> Thing:
     return {"url": address(base_url, path)} if base_url else {}
 
 
-_MARKDOWN = Markdown()
-
-
 def _plain(text: str) -> str:
-    return str(_MARKDOWN.inline(text).striptags())
+    return str(MARKDOWN.inline(text).striptags())
