@@ -201,6 +201,7 @@ def _entry_data(catalogue: Catalogue, loaded: LoadedEntry, names: ShortNames) ->
         "entry": entry,
         "appearance": appearance(entry),
         "evidence": evidence(loaded),
+        "cited": {reference.id: reference for reference in entry.references},
         "related": related(catalogue, loaded),
         "alike": look_alikes(catalogue, loaded),
         "neighbours": neighbours(catalogue, loaded),
