@@ -105,10 +105,6 @@ class Markdown:
         return Markup(self._parser.renderInline(text))
 
 
-MARKDOWN = Markdown()
-"""One for all who write pages, since they meet the same texts."""
-
-
 def _plain(text: str) -> str:
     """A plain text as HTML: what is between backticks is code."""
     parts = (
@@ -174,3 +170,7 @@ def _anchor(text: str, env: Environment) -> str:
         anchor, n = f"{anchor_of(text)}-{n}", n + 1
     taken.add(anchor)
     return anchor
+
+
+MARKDOWN = Markdown()
+"""One for all who write pages, since they meet the same texts."""
