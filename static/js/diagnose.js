@@ -1,9 +1,7 @@
 // The page /diagnose/: takes logs, runs the engine on them, shows what it answers. Everything stays in the tab.
 
-import { headline } from "../engine/diagnose/text.js";
 import { byId, counted, element, sizeText } from "./dom.js";
 import { isOfFiles, ofChooser, ofDrop } from "./inputs.js";
-import { resultOf } from "./result.js";
 import { Run, RunError, fetchWords, takeOver } from "./run.js";
 
 /** @typedef {import("../engine/diagnose/read.js").Item} Item */
@@ -14,6 +12,9 @@ const PASTED = "pasted text";
 /** A longer text isn't put into the field, in which a browser would be slow. */
 const MOST_IN_FIELD = 200_000;
 const SPEED_AFTER_MS = 300;
+
+/** What shows an answer: loaded when somebody begins. */
+const load = () => Promise.all([fetchWords(), import("./result.js"), import("../engine/diagnose/text.js")]);
 
 class Page {
   constructor() {
@@ -33,7 +34,6 @@ class Page {
     this.name = PASTED;
     /** @type {Run | null} */
     this.run = null;
-    fetchWords().catch(() => {});
   }
 
   listen() {
@@ -59,6 +59,7 @@ class Page {
       this.name = PASTED;
     });
     this.field.addEventListener("paste", (event) => this.paste(event));
+    this.field.addEventListener("focus", () => load().catch(() => {}));
     byId("stop", HTMLElement).addEventListener("click", () => this.stop());
     this.listenToDrops();
     this.listenToSamples();
@@ -148,7 +149,7 @@ class Page {
     this.text.textContent = `Reading ${items.length === 1 ? items[0].name : counted(items.length, "file")}`;
     this.bar.removeAttribute("value");
     try {
-      const [told, { names, entries }] = await Promise.all([run.told, fetchWords()]);
+      const [told, [{ names, entries }, { resultOf }, { headline }]] = await Promise.all([run.told, load()]);
       if (this.run !== run) return;
       const titles = Object.fromEntries(Object.entries(entries).map(([slug, { title }]) => [slug, title]));
       const words = { names, why: told.why, titles };

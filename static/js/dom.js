@@ -1,6 +1,5 @@
 // Elements made of text and nodes, never of markup, and of no character that hides or reorders others.
 
-import { ranksText } from "../engine/diagnose/text.js";
 import { HIDDEN } from "../engine/hidden.js";
 
 /** @typedef {Node | string | null | undefined | false} Child */
@@ -58,12 +57,4 @@ export function sizeText(bytes) {
   let [amount, unit] = [bytes, 0];
   while (amount >= 1000 && unit < units.length - 1) [amount, unit] = [amount / 1000, unit + 1];
   return `${unit === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[unit]}`;
-}
-
-const MOST_RUNS = 5;
-
-/** Ranks as a row of a table can hold them: `0, 3, 6, ..., 510`. @param {number[]} ranks */
-export function ranksBrief(ranks) {
-  const runs = ranksText(ranks).split(", ");
-  return runs.length <= MOST_RUNS ? runs.join(", ") : [...runs.slice(0, MOST_RUNS - 2), "…", runs[runs.length - 1]].join(", ");
 }

@@ -1,7 +1,7 @@
 // One swim-lane per rank: what its lines are, in their order; equal lanes are folded into a band.
 
-import { safe } from "../engine/diagnose/text.js";
-import { counted, element, ranksBrief, shape } from "./dom.js";
+import { ranksText, safe } from "../engine/diagnose/text.js";
+import { counted, element, shape } from "./dom.js";
 
 /** @typedef {import("../engine/diagnose/text.js").Names} Names */
 /** @typedef {import("../engine/diagnose/text.js").Initiating} Initiating */
@@ -16,6 +16,7 @@ import { counted, element, ranksBrief, shape } from "./dom.js";
 const MOST_UNFOLDED = 12;
 /** With more than these, lanes are drawn close to each other. */
 const MOST_AIRY = 32;
+const MOST_RUNS = 5;
 const START = "initiating";
 /** A rank that is only inferred to have begun it, from its silence: a mark where no line is. */
 const ABSENT = "absent";
@@ -223,8 +224,14 @@ function row(band, columns, names, openLine) {
 /** @param {Band} band */
 function whoseText({ lanes }) {
   const ranks = lanes.flatMap(({ rank }) => (rank === null ? [] : [rank]));
-  if (ranks.length === 0) return "no rank told";
-  return `rank${ranks.length > 1 ? "s" : ""} ${ranksBrief(ranks)}`;
+  return ranks.length === 0 ? "no rank told" : ranksBrief(ranks);
+}
+
+/** Ranks as a row of a table can hold them: `ranks 0, 3, 6, …, 510`. @param {number[]} ranks */
+export function ranksBrief(ranks) {
+  const runs = ranksText(ranks).split(", ");
+  const shown = runs.length <= MOST_RUNS ? runs : [...runs.slice(0, MOST_RUNS - 2), "…", runs[runs.length - 1]];
+  return `rank${ranks.length > 1 ? "s" : ""} ${shown.join(", ")}`;
 }
 
 /** The lane itself, as far as it has lines. @param {Band} band @param {number} columns */

@@ -1,9 +1,9 @@
 // The answer as a page: the verdict, the line that began it, the entry, what to do, the lanes, and all the rest.
 
 import { MOST_CANDIDATES, folded, headline, said, uniqueEntries } from "../engine/diagnose/text.js";
-import { counted, element, ranksBrief, sizeText } from "./dom.js";
+import { counted, element, sizeText } from "./dom.js";
 import { draftPanel } from "./draft-entry.js";
-import { lanesOf, sign } from "./lanes.js";
+import { lanesOf, ranksBrief, sign } from "./lanes.js";
 import { LineViewer, lineRow } from "./line-viewer.js";
 import { ROOT } from "./run.js";
 import { shareOf } from "./share.js";
@@ -128,7 +128,7 @@ class Result {
         "figcaption",
         { class: "specimen-edge" },
         element("span", { class: "specimen-role" }, role ?? found.role),
-        found.ranks.length > 0 && element("span", {}, rankText(found.ranks)),
+        found.ranks.length > 0 && element("span", {}, ranksBrief(found.ranks)),
         found.node !== null && element("span", {}, `on ${found.node}`),
         found.time !== null && element("span", {}, found.time),
         element("span", { class: "specimen-id" }, this.lineLink(file, line, `${file}:${line}`)),
@@ -253,7 +253,7 @@ class Result {
 
   /** @param {import("../engine/diagnose/text.js").Collateral} row */
   reportText({ count, role, ranks }) {
-    const by = ranks.length > 0 ? `, ${rankText(ranks)}` : "";
+    const by = ranks.length > 0 ? `, ${ranksBrief(ranks)}` : "";
     return `${this.words.names.roles[role]}${count > 1 ? ` ${count.toLocaleString("en")} times` : ""}${by}`;
   }
 
@@ -329,7 +329,7 @@ class Result {
     const text = `${inputs.length === 1 ? inputs[0].file : counted(inputs.length, "file")}: ${counted(lines, "line")}, ${sizeText(bytes)}, read in ${secondsText(this.told.seconds)}`;
     if (inputs.length === 1) return element("p", { class: "note inputs" }, text);
     const rows = inputs.map(({ file, lines: count, bytes: size, ranks }) =>
-      element("tr", {}, element("th", { scope: "row" }, file), element("td", {}, count.toLocaleString("en")), element("td", {}, sizeText(size)), element("td", {}, ranks.length > 0 ? rankText(ranks) : "not told")),
+      element("tr", {}, element("th", { scope: "row" }, file), element("td", {}, count.toLocaleString("en")), element("td", {}, sizeText(size)), element("td", {}, ranks.length > 0 ? ranksBrief(ranks) : "not told")),
     );
     const head = ["File", "Lines", "Size", "Ranks in it"].map((name) => element("th", { scope: "col" }, name));
     return element(
@@ -346,11 +346,6 @@ class Result {
     link.addEventListener("click", () => this.viewer.open(file, line));
     return link;
   }
-}
-
-/** @param {number[]} ranks */
-function rankText(ranks) {
-  return `rank${ranks.length > 1 ? "s" : ""} ${ranksBrief(ranks)}`;
 }
 
 /** @param {string} slug @param {Entry} entry */
