@@ -17,4 +17,9 @@
     const asked = new URLSearchParams(location.search).get("view") ?? remembered("view");
     if (asked === "on-call" || asked === "executive") root.dataset.view = asked;
   }
+  // What is to be filtered, or pushed down by columns, is not shown before hub.js or compare.js, which run before this event.
+  if ((root.dataset.page === "hub" || root.dataset.page === "compare") && location.search !== "") {
+    root.classList.add("pending");
+    document.addEventListener("DOMContentLoaded", () => root.classList.remove("pending"));
+  }
 })();
