@@ -1,7 +1,7 @@
 # make serve   the site on 127.0.0.1:8000, or where PORT=8001 says
 # make test    everything that CI runs
 # make setup   only the set-up of .venv           make site   site/
-# make soak    the long tests                     make bench  speed and memory of diagnose and of a build
+# make soak    the long tests                     make bench  speed and memory of diagnose and of a build, and Lighthouse
 # make repro   every repro.py, in environments that it makes (long the first time), or of ENTRY="SLUG SLUG"
 # make audit   advisories for what the locks name (asks the network)
 SHELL := /bin/bash
@@ -64,6 +64,7 @@ bench: test-setup
 	@$(PY) bench/diagnose.py 1
 	@$(PY) bench/worker.py 1
 	@$(PY) bench/sites.py
+	@$(PY) bench/pages.py
 
 repro: setup
 	@$(PY) build.py repro $(ENTRY)

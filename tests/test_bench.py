@@ -7,10 +7,11 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bench import entries, markdown, sites
+from bench import entries, markdown, pages, results, sites
 from generator.checks import examine, examine_logs
 from generator.checks.texts import texts
 from generator.content import Content
@@ -110,3 +111,45 @@ def test_a_report_gives_the_ratios_to_hugo() -> None:
     text = sites.report(1000, 3, {"ours": rows(3, 1, 2), "hugo": rows(4, 4, 4)})
     assert "| ours | clean | 2.00 | 4.00 | 100 | 0.50 | 0.50 |" in text
     assert "| hugo | clean | 4.00 | 8.00 | 100 | 1.00 | 1.00 |" in text
+
+
+def test_a_script_replaces_its_own_section_of_the_results(tmp_path: Path) -> None:
+    path = tmp_path / "RESULTS.md"
+    for section in ("## One\n\nfirst\n", "## Two\n\n### Part\n\nkept\n", "## One\n\nsecond\n"):
+        results.put(section, path)
+    assert path.read_text() == f"{results.HEAD}\n## One\n\nsecond\n\n## Two\n\n### Part\n\nkept\n"
+
+
+def said_by_lighthouse(performance: float, paint: float) -> dict[str, Any]:
+    audits = {
+        name: {"numericValue": 0, "score": 1, "scoreDisplayMode": "numeric"}
+        for name in (
+            "cumulative-layout-shift",
+            "total-blocking-time",
+            "total-byte-weight",
+            "largest-contentful-paint",
+        )
+    }
+    audits["first-contentful-paint"] = {"numericValue": paint, "score": 0.8, "scoreDisplayMode": "numeric"}
+    audits["uses-http2"] = {"score": None, "scoreDisplayMode": "notApplicable"}
+    categories = {name: {"score": 1, "auditRefs": []} for name in pages.BARS}
+    refs = [{"id": name, "weight": 1} for name in ("first-contentful-paint", "uses-http2")]
+    categories["performance"] = {"score": performance, "auditRefs": refs}
+    return {"audits": audits, "categories": categories}
+
+
+def test_the_median_of_lighthouse_is_held_against_the_bar() -> None:
+    rounds = [
+        pages.measured(said_by_lighthouse(score, paint)) for score, paint in ((0.99, 1), (0.9, 9), (0.94, 3))
+    ]
+    found = pages.middle(rounds)
+    assert found.first_paint == 3
+    assert found.wrong == ("first-contentful-paint",)
+    assert pages.under_the_bar(found) == ["performance 94"]
+    assert pages.under_the_bar(rounds[0]) == []
+
+
+def test_a_run_of_lighthouse_that_failed_is_no_measure() -> None:
+    report = {**said_by_lighthouse(1, 1), "runtimeError": {"code": "NO_FCP", "message": "no paint"}}
+    with pytest.raises(SystemExit, match="no paint"):
+        pages.measured(report)

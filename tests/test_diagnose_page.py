@@ -422,15 +422,6 @@ def test_answers_fit_the_screen(page: Page, address: str, width: int) -> None:
         page.get_by_role("button", name="Another log").click()
 
 
-def test_the_page_does_not_shift(page: Page, address: str) -> None:
-    page.add_init_script(
-        "window.shift = 0; new PerformanceObserver(list => { for (const e of list.getEntries()) "
-        "if (!e.hadRecentInput) window.shift += e.value }).observe({type: 'layout-shift', buffered: true})"
-    )
-    page.goto(address + DIAGNOSE, wait_until="networkidle")
-    assert page.evaluate("window.shift") == 0
-
-
 def test_without_javascript_the_command_line_is_named(browser: Browser, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -1,13 +1,11 @@
-"""The built site as files: links and anchors, the HTML checker, budgets, and two builds alike."""
+"""The built site as files: links and anchors, the HTML checker, and two builds alike."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from html.parser import HTMLParser
@@ -24,7 +22,6 @@ from .tools.npm import MODULES
 
 CHECKER = MODULES / "vnu-jar" / "build" / "dist" / "vnu.jar"
 KINDS = ("failures", "phases", "families", "systems", "tags")
-HTML_BUDGET, CSS_BUDGET, JS_BUDGET = 25_000, 12_000, 8_000
 
 
 @dataclass
@@ -145,17 +142,6 @@ def test_html_checker_has_nothing_to_say(site: Path) -> None:
     run = subprocess.run([*command, *map(str, pages(site))], capture_output=True, text=True)
     assert run.stdout.strip() == ""
     assert run.returncode == 0, run.stderr
-
-
-def test_page_budgets(site: Path) -> None:
-    def packed(files: Iterator[Path] | list[Path]) -> int:
-        return sum(len(gzip.compress(path.read_bytes(), 9, mtime=0)) for path in files)
-
-    for path in (path for path in pages(site) if path.parent.parent.name == "failures"):
-        assert packed([path]) <= HTML_BUDGET, path
-        assets = {(path.parent / urlsplit(link).path).resolve() for link in document(path).assets}
-        assert packed([asset for asset in assets if asset.suffix == ".css"]) <= CSS_BUDGET, path
-        assert packed([asset for asset in assets if asset.suffix == ".js"]) <= JS_BUDGET, path
 
 
 def test_two_builds_are_byte_identical(site: Path, options: Options, tmp_path: Path) -> None:
