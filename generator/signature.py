@@ -237,7 +237,8 @@ class _Placed:
 _Line: TypeAlias = list[_Placed]
 
 
-def _lines(template: str) -> list[_Line]:
+@lru_cache(4096)
+def _lines(template: str) -> tuple[_Line, ...]:
     """The template's lines, each read and checked; blanks around a line are dropped."""
     lines: list[_Line] = []
     offset = 0
@@ -259,7 +260,7 @@ def _lines(template: str) -> list[_Line]:
         lines.append(line)
         offset += len(text) + 1
     _check_holes(lines)
-    return lines
+    return tuple(lines)
 
 
 def _read(text: str, start: int) -> _Line:
@@ -438,14 +439,17 @@ def _per(count: int, literal: str) -> int:
 def _period(text: str) -> int:
     """The smallest period: in any text, the literal begins at most once in so many characters."""
     text = _one_blank(text)
-    return next(p for p in range(1, len(text) + 1) if text.startswith(text[p:]))
+    period = text.find(text[0], 1)
+    while period > 0 and not text.startswith(text[period:]):
+        period = text.find(text[0], period + 1)
+    return period if period > 0 else len(text)
 
 
 def _one_blank(text: str) -> str:
     return re.sub(r"[ \t]+", " ", text)
 
 
-def _key(lines: list[_Line]) -> tuple[str, int]:
+def _key(lines: tuple[_Line, ...]) -> tuple[str, int]:
     """The longest literal in bytes, the first of equals, and its line. It holds single blanks only."""
     best, best_line = "", 0
     for number, line in enumerate(lines):
