@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -91,6 +93,33 @@ def test_comparing_few_pairs_finds_what_comparing_all_finds(sentences: list[tupl
         ]
         expected += [(made.index(made[like[0]]), number)] if like else []
     assert found == expected
+
+
+def test_real_sentences_that_were_changed_are_found_as_by_comparing_all() -> None:
+    rng = Random(4)
+    entries = load(ROOT / "content")[0].entries
+    sentences = rng.sample([each for loaded in entries for each in sentences_of(loaded)], 120)
+    made = [_changed(each, rng) for each in sentences for _ in range(5)]
+    rng.shuffle(made)
+    own, others = made[200:], made[:200]
+    expected = []
+    for number, later in enumerate(own):
+        for earlier in [*others, *own[:number]]:
+            if Indel.normalized_similarity(earlier.words, later.words) >= SIMILARITY:
+                expected.append((earlier, later))
+                break
+    found = list(near_duplicates(own, others))
+    assert [tuple(map(id, pair)) for pair in found] == [tuple(map(id, pair)) for pair in expected]
+    assert len(found) > 200
+
+
+def _changed(sentence: Sentence, rng: Random) -> Sentence:
+    """The sentence with some words less, more or others: about as many as make it another one."""
+    words = list(sentence.words)
+    for _ in range(rng.randrange(max(2, len(words) // 7))):
+        place, change = rng.randrange(len(words)), rng.random()
+        words[place : place + (change < 0.6)] = [rng.choice(words)] if change > 0.3 else []
+    return replace(sentence, words=(*words, *("and",) * (MIN_WORDS - len(words))))
 
 
 def _index(made: list[Sentence], sentence: Sentence) -> int:

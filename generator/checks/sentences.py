@@ -1,8 +1,9 @@
 """No sentence stands in two entries, and no section repeats another.
 
 Sentences are compared as lists of words. Two sentences are near-duplicates where their similarity,
-2·LCS / (n + m), is at least 0.92. Whoever is that similar shares one of the rarest words of each
-(prefix filtering, https://doi.org/10.1145/1242572.1242591), so only few pairs are compared at all.
+2·LCS / (n + m), is at least 0.92: then few words were taken out and put in. Cut into one part more than these, a
+sentence has a part that stands in the other one as it is (Pass-Join, https://doi.org/10.14778/2078331.2078340), so
+only pairs that share four words in a row, of a part, are compared at all.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from itertools import pairwise
 
 from rapidfuzz.distance import Indel
 
@@ -29,6 +30,8 @@ CODES: Mapping[str, Explanation] = {
 }
 MIN_WORDS = 8
 SIMILARITY = 0.92
+_ROUNDING = 1e-9
+Run = tuple[str, str, str, str]
 PROVENANCE = frozenset({"from", "needs", "note", "source"})
 """Fields that say how something was made, with which versions: alike by nature."""
 
@@ -82,30 +85,36 @@ def near_duplicates(
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Each of one's own sentences that resembles one of the others or an earlier one, with the first such."""
     sentences = [*others, *own]
-    frequency = Counter(word for sentence in sentences for word in set(sentence.words))
-    index: defaultdict[str, list[int]] = defaultdict(list)
+    frequency = Counter(run for sentence in sentences for run in _runs(sentence.words))
+    index: defaultdict[Run, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
-        rare = _rarest(sentence.words, frequency)
-        candidates = sorted(
-            {other for word in rare for other in index[word]} if number >= len(others) else ()
-        )
-        for other in candidates:
-            if _similar(sentences[other].words, sentence.words):
-                yield sentences[other], sentence
-                break
-        for word in rare:
-            index[word].append(number)
+        if number >= len(others):
+            candidates = {other for run in _runs(sentence.words) for other in index.get(run, ())}
+            for other in sorted(candidates):
+                if _similar(sentences[other].words, sentence.words):
+                    yield sentences[other], sentence
+                    break
+        for run in _telling_runs(sentence.words, frequency):
+            index[run].append(number)
 
 
-def _rarest(words: tuple[str, ...], frequency: Mapping[str, int]) -> list[str]:
-    """The words of which a near-duplicate shares at least one.
+def _runs(words: tuple[str, ...]) -> Iterator[Run]:
+    """The words four in a row, from each place."""
+    return zip(words, words[1:], words[2:], words[3:], strict=False)
 
-    A partner has at least n·s/(2 - s) words, so shares at least that many; of the distinct words,
-    in one order for all sentences, it can then miss no more than the rest.
+
+def _telling_runs(words: tuple[str, ...], frequency: Mapping[Run, int]) -> set[Run]:
+    """Of each part of the sentence the rarest run: a near-duplicate has one of them.
+
+    The longest partner has n·(2 - s)/s words, so at most (1 - s)·(n + m) words are taken out or put in, and each of
+    them spoils one part. A part has four words at least, where the sentence has ``MIN_WORDS``.
     """
-    distinct = sorted(set(words), key=lambda word: (frequency[word], word))
-    missed = len(words) - ceil(len(words) * SIMILARITY / (2 - SIMILARITY))
-    return distinct[: missed + 1]
+    length = len(words)
+    longest = int(length * (2 - SIMILARITY) / SIMILARITY + _ROUNDING)
+    parts = int((1 - SIMILARITY) * (length + longest) + _ROUNDING) + 1
+    runs = list(_runs(words))
+    bounds = [length * part // parts for part in range(parts + 1)]
+    return {min(runs[start : end - 3], key=frequency.__getitem__) for start, end in pairwise(bounds)}
 
 
 def _similar(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
