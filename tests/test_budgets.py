@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
 
 from bench.pages import pages_by_kind
+from generator.pages import Kind
 
 from .test_reading import BUSY
 from .test_site import document
@@ -25,7 +26,7 @@ HTML_OF = {"hub": 60_000}
 """A hub tells of all its failures, side by side."""
 CSS_OF = {"diagnose": 13_000}
 """The diagnosis brings what shows its answer, which has no page of its own."""
-JS_OF = {"compare": 9_000, "diagnose": 14_000}
+JS_OF = {"compare": 9_000, "diagnose": 13_000}
 """These do something beside being read."""
 STATES = [
     ("entry", "?view=on-call"),
@@ -62,7 +63,9 @@ def file_of(site: Path, page: str) -> Path:
 
 
 def test_weight_of_every_page(site: Path) -> None:
-    for kind, pages in pages_by_kind(site).items():
+    kinds = pages_by_kind(site)
+    assert kinds.keys() == {*get_args(Kind)} - {"redirect"}
+    for kind, pages in kinds.items():
         for page in pages:
             path = file_of(site, page)
             assert packed([path]) <= HTML_OF.get(kind, HTML), page
