@@ -64,6 +64,7 @@ bench: test-setup
 	@$(PY) bench/diagnose.py 1
 	@$(PY) bench/worker.py 1
 	@$(PY) bench/sites.py
+	@$(PY) bench/serve.py
 	@$(PY) bench/pages.py
 
 repro: setup

@@ -66,7 +66,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
         options.out, [source, *(options.root / name for name in ("generator", "static", "templates"))]
     )
     progress("checking")
-    count = _processes(source, options.jobs)
+    count = process_count(source, options.jobs)
     content, findings = examine_for_build(source, count)
     if forbids(findings, options.strict):
         progress("")
@@ -83,7 +83,7 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
     return Result(tuple(findings), True, len(content.entries), written)
 
 
-def _processes(content: Path, wanted: int | None) -> int:
+def process_count(content: Path, wanted: int | None) -> int:
     """Below a few hundred entries a second process costs more than it brings."""
     if wanted is not None:
         return processes(wanted)
@@ -115,6 +115,6 @@ def site_files(content: Content, root: Path, base_url: str = "", repository: str
 def site_makers(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[Maker]:
     """What makes the files of the site but the full-text index, what takes longest first."""
     makers: list[Maker] = []
-    for part in site_parts(content, root, base_url, repository):
+    for part in site_parts(Catalogue(content), root, base_url, repository):
         makers += [part.make] if isinstance(part, Together) else part.makers().values()
     return makers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +72,11 @@ class Catalogue:
     def with_tag(self, tag: str) -> tuple[LoadedEntry, ...]:
         return self._having.get(("tag", tag), ())
 
+    @property
+    def groups(self) -> Collection[tuple[str, str]]:
+        """Kind and name of every group that a current entry bears."""
+        return self._having.keys()
+
     @cached_property
     def _having(self) -> Mapping[tuple[str, str], tuple[LoadedEntry, ...]]:
         """The current entries of each phase, family, system and tag."""
@@ -95,10 +100,11 @@ class Catalogue:
 
     def bits(self, slugs: Iterable[str]) -> int:
         """The current ones of these entries as a set of bits."""
-        places = [self.rank[slug] for slug in slugs if slug in self.rank]
-        found = bytearray(len(self.rank) // 8 + 1)
-        for place in places:
-            found[place >> 3] |= 1 << (place & 7)
+        rank = self.rank
+        found = bytearray(len(rank) // 8 + 1)
+        for slug in slugs:
+            if (place := rank.get(slug)) is not None:
+                found[place >> 3] |= 1 << (place & 7)
         return int.from_bytes(found, "little")
 
     def first(self, bits: int, most: int) -> tuple[LoadedEntry, ...]:

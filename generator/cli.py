@@ -180,7 +180,7 @@ def serve_command(
     ] = 8000,
     quiet: QuietOption = False,
 ) -> int:
-    """Serve the site on this machine, and rebuild it on a change."""
+    """Serve the site on this machine, and show each change as it is made."""
     _require_checkout()
     try:
         from .serve import Options, serve

@@ -116,6 +116,8 @@ class Section:
 
     paths: tuple[str, ...]
     make: Callable[[], Iterable[Page]]
+    find: Callable[[str], Page | None] | None = None
+    """Makes the page of one path alone, where there are too many to make all for it."""
 
 
 def all_pages(catalogue: Catalogue) -> list[Page]:
@@ -130,7 +132,11 @@ def sections(catalogue: Catalogue) -> list[Section]:
     return [
         Section(("index.html",), lambda: [_home(catalogue)]),
         Section(("failures/index.html",), lambda: [_failures(catalogue)]),
-        Section(("failures/",), lambda: _entries(catalogue, names)),
+        Section(
+            ("failures/",),
+            lambda: _entries(catalogue, names),
+            lambda path: _entry_at(catalogue, names, path),
+        ),
         Section(
             tuple(f"{hub}/index.html" for hub in hubs),
             lambda: (_hub(catalogue, hub, names) for hub in hubs.values()),
@@ -185,6 +191,18 @@ def _entries(catalogue: Catalogue, names: ShortNames) -> Iterator[Page]:
     for loaded in catalogue.content.entries:
         for alias in loaded.entry.aliases:
             yield _redirect(loaded, alias)
+
+
+def _entry_at(catalogue: Catalogue, names: ShortNames, path: str) -> Page | None:
+    """The page at a path, of an entry or a former name."""
+    loaded = catalogue.by_slug.get(path.removeprefix("failures/").removesuffix("/index.html"))
+    if loaded is not None:
+        page = _entry(catalogue, loaded, names)
+        return page if page.path == path else None
+    pages = (
+        _redirect(loaded, alias) for loaded in catalogue.content.entries for alias in loaded.entry.aliases
+    )
+    return next((page for page in pages if page.path == path), None)
 
 
 def _entry(catalogue: Catalogue, loaded: LoadedEntry, names: ShortNames) -> Page:

@@ -1,18 +1,18 @@
-"""``Content`` → the parts of the site: which paths its files may have, and what makes them.
+"""``Catalogue`` → the parts of the site: which paths its files may have, and what makes them.
 
 A build makes all; ``serve`` finds the part of the path that a browser asks for, and makes no more than that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from .bundle import PATH, SCHEMA_PATH, bundle_files
 from .catalogue import Catalogue
-from .content import Content, LoadedEntry
+from .content import LoadedEntry
 from .find_index import PATH as SEARCH
 from .find_index import SCHEMA_PATH as SEARCH_SCHEMA
 from .find_index import find_index_files
@@ -47,11 +47,10 @@ class Together:
 Part = OneByOne | Together
 
 
-def site_parts(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[Part]:
+def site_parts(catalogue: Catalogue, root: Path, base_url: str = "", repository: str = "") -> list[Part]:
     """Everything of the site but the full-text index, what takes longest first."""
-    catalogue = Catalogue(content)
     renderer = Renderer(catalogue, base_url, repository, root)
-    pages = [OneByOne(each.paths, partial(_renderings, each, renderer)) for each in sections(catalogue)]
+    pages = [OneByOne(each.paths, partial(_Renderings, each, renderer)) for each in sections(catalogue)]
     return [
         Together((PATH, SCHEMA_PATH), partial(bundle_files, catalogue)),
         Together((SEARCH, SEARCH_SCHEMA), partial(find_index_files, catalogue)),
@@ -67,16 +66,39 @@ def site_parts(content: Content, root: Path, base_url: str = "", repository: str
             ("llms.txt", "sitemap.xml", "robots.txt", "opensearch.xml"),
             lambda: robot_files(catalogue, all_pages(catalogue), base_url),
         ),
+        OneByOne(("css/",), partial(_styles, root / "static" / "css")),
         OneByOne(("",), partial(_static, root / "static")),
-        Together(("css/",), partial(stylesheets, root / "static" / "css")),
     ]
 
 
-def _renderings(section: Section, renderer: Renderer) -> Mapping[str, Maker]:
-    def rendered(page: Page) -> list[File]:
-        return [replace(renderer.render(page), source=f"the {page.kind} page '{page.title}'")]
+class _Renderings(Mapping[str, Maker]):
+    """The makers of a section's pages, by their paths."""
 
-    return {page.path: partial(rendered, page) for page in section.make()}
+    def __init__(self, section: Section, renderer: Renderer) -> None:
+        self._section = section
+        self._renderer = renderer
+
+    @cached_property
+    def _pages(self) -> dict[str, Page]:
+        return {page.path: page for page in self._section.make()}
+
+    def __getitem__(self, path: str) -> Maker:
+        find = self._section.find or self._pages.get
+        if (page := find(path)) is None:
+            raise KeyError(path)
+        return partial(self._rendered, page)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pages)
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def values(self) -> ValuesView[Maker]:
+        return {path: partial(self._rendered, page) for path, page in self._pages.items()}.values()
+
+    def _rendered(self, page: Page) -> list[File]:
+        return [replace(self._renderer.render(page), source=f"the {page.kind} page '{page.title}'")]
 
 
 def _documents(catalogue: Catalogue, base_url: str) -> Mapping[str, Maker]:
@@ -93,6 +115,10 @@ def _documents(catalogue: Catalogue, base_url: str) -> Mapping[str, Maker]:
         for loaded in catalogue.content.entries
         for suffix, make in ((".json", document), (".md", text))
     }
+
+
+def _styles(folder: Path) -> Mapping[str, Maker]:
+    return {file.path: partial(list, [file]) for file in stylesheets(folder)}
 
 
 def _static(folder: Path) -> Mapping[str, Maker]:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -17,7 +18,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from generator.build import site_files
 from generator.load import load
-from generator.serve import POLICY, Site, application
+from generator.serve.site import Site
+from generator.serve.web import POLICY, application
+from generator.serve.workshop import Answer, State
 from generator.write import arrange, write_site
 
 from . import golden
@@ -32,9 +35,22 @@ document.addEventListener("securitypolicyviolation", (event) =>
 """
 
 
+class Made:
+    """Answers with files that are all there already."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+
+    async def ask(self, name: str, *arguments: Any) -> Answer:
+        (path,) = arguments
+        name = f"{path}index.html" if path == "" or path.endswith("/") else path
+        return Answer(self.files.get(name), State(1), f"{path}/index.html" in self.files)
+
+
 @contextmanager
-def served_by_us(site: Site) -> Iterator[str]:
+def served_by_us(files: Mapping[str, bytes]) -> Iterator[str]:
     """The address of a site that ``serve`` sends, with its headers and what it adds to pages."""
+    site = Site(Made(files), State(1))
     listener = socket.create_server(("127.0.0.1", 0))
     app = application(site, ROOT / "content")
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", access_log=False))
@@ -56,7 +72,7 @@ def with_header(site: Path) -> Iterator[str]:
     index = {
         path.relative_to(site).as_posix(): path.read_bytes() for path in (site / "pagefind").rglob("*.*")
     }
-    with served_by_us(Site(files=files, index=index)) as address:
+    with served_by_us({**files, **index}) as address:
         yield address
 
 
@@ -110,7 +126,7 @@ def test_no_page_offends_its_policy(watched: Watched) -> None:
 def test_a_redirect_does_not_offend_it(way: str, browser: Browser, tmp_path: Path) -> None:
     files = site_files(golden.catalogue().content, ROOT)
     write_site(files, tmp_path / "site")
-    running = served(tmp_path / "site") if way.startswith("the meta") else served_by_us(Site(arrange(files)))
+    running = served(tmp_path / "site") if way.startswith("the meta") else served_by_us(arrange(files))
     context = browser.new_context()
     with running as address:
         watched = Watched(context.new_page(), address)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPResponse
 from pathlib import Path
@@ -20,7 +20,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from generator import search_index
-from generator.serve import Options, Problem, Site, Snapshot, _answer, make
+from generator.catalogue import Catalogue
+from generator.checks import examine, examine_logs
+from generator.load import load
+from generator.serve.workshop import LAST, NONE, SHOWN, WITHOUT, Workshop
 
 ROOT = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "malformed" / "content"
@@ -58,16 +61,18 @@ def get(address: str) -> HTTPResponse | urllib.error.HTTPError:
     return response
 
 
-def await_title(address: str, title: str) -> None:
-    """Follow the server's versions until the entry has the title; none that brings it ends in an error."""
-    while True:
-        page = get(f"{address}failures/port-taken/").read().decode()
-        if title in page:
-            return
-        seen = page.partition('data-version="')[2].partition('"')[0]
-        with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=10) as events:
+def awaited(address: str, path: str, told: Callable[[str], object]) -> str:
+    """The page once it tells what is awaited: after each version and each word of findings it is asked for again."""
+    while not told(page := get(address + path).read().decode()):
+        version, word = (
+            page.partition(f'data-{name}="')[2].partition('"')[0] for name in ("version", "told")
+        )
+        with urllib.request.urlopen(
+            f"{address}_serve/events?seen={version}&told={word}", timeout=60
+        ) as events:
             while not (line := events.readline()).startswith(b"data"):
                 assert line, "the server ended"
+    return page
 
 
 def edit(content: Path, old: str, new: str) -> None:
@@ -148,7 +153,7 @@ def test_a_content_folder_that_is_replaced_is_watched_again(content: Path) -> No
                     shutil.copytree(RIGHT, content)
                 edit(content, "title: ", f"title: {title} ")
                 events.readline()
-            await_title(address, title)
+            awaited(address, "failures/port-taken/", lambda page, title=title: title in page)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +167,8 @@ def test_a_content_folder_that_is_replaced_is_watched_again(content: Path) -> No
 def test_an_entry_with_errors_hides_no_other(content: Path, old: str, new: str, state: str) -> None:
     edit(content, old, new)
     with serving(content) as (_, address):
-        answer = get(f"{address}failures/disk-full/")
-        assert answer.status == 200
-        text = answer.read().decode()
-        assert re.search(f"[12] findings?; {state}", text)
+        assert get(f"{address}failures/disk-full/").status == 200
+        text = awaited(address, "failures/disk-full/", re.compile(f"[12] findings?; {state}").search)
         assert ENTRY in text
         assert get(f"{address}failures/port-taken/").status == (200 if state == "shown as it is" else 404)
         gone = get(f"{address}failures/port-taken/").read()
@@ -174,16 +177,20 @@ def test_an_entry_with_errors_hides_no_other(content: Path, old: str, new: str, 
         seen = text.partition('data-version="')[2].partition('"')[0]
         with urllib.request.urlopen(f"{address}_serve/events?seen={seen}", timeout=30) as events:
             edit(content, new, old)
-            assert events.readline() == b"data: changed\n"
-        assert b"serve-findings" not in get(f"{address}failures/port-taken/").read()
+            while (line := events.readline()) != b"data: changed\n":
+                assert line, "the server ended"
+        awaited(address, "failures/port-taken/", lambda page: "serve-findings" not in page)
 
 
-def test_no_site_at_all_is_a_page(content: Path) -> None:
+def test_what_no_list_can_show_is_left_out(content: Path) -> None:
     (content / "taxonomy/phases.yaml").unlink()
-    with serving(content) as (_, address):
-        answer = get(address)
-        assert answer.status == 500
-        assert "there is no good site yet" in answer.read().decode()
+    workshop = Workshop(content, ROOT)
+    home = workshop.answer("")
+    assert home.state.words == WITHOUT
+    assert any("phases.yaml" in problem.text for problem in home.state.problems)
+    assert home.data is not None
+    assert b"failures/port-taken/" not in home.data
+    assert workshop.answer("failures/port-taken/").data is None
 
 
 def test_a_taken_port_is_one_line(content: Path) -> None:
@@ -208,34 +215,107 @@ def test_a_taken_port_is_one_line(content: Path) -> None:
 
 
 def test_the_index_is_what_pagefind_adds(content: Path) -> None:
-    snapshot = make(Options(content=content))
-    assert snapshot.documents is not None
-    added = search_index.index_files(snapshot.documents)
-    assert "pagefind/pagefind.js" in added
-    assert all(path.startswith("pagefind/") for path in added)
-    assert snapshot.files is not None
-    site = Site(files=snapshot.files, index=added)
-    answer = _answer(site, "pagefind/pagefind.js")
-    assert (answer.status_code, answer.media_type) == (200, "text/javascript")
+    workshop = Workshop(content, ROOT)
+    made = workshop.index("")
+    assert made.files == search_index.index_files(search_index.documents(Catalogue(load(content)[0])))
+    assert made.failed == ""
+    # It is made anew where something else can be found.
+    assert workshop.index(made.digest).files is None
+    edit(content, "title: Address", "title: The address")
+    workshop.look([content / ENTRY])
+    assert workshop.index(made.digest).files not in (None, made.files)
 
 
-def test_the_last_good_site_stays_under_problems() -> None:
-    site = Site()
-    site.take(Snapshot({"index.html": b"<body>good</body>"}))
-    version = site.version
-    site.take(Snapshot(None, (Problem("a <b> problem"),)))
-    body = bytes(_answer(site, "").body)
-    assert b"good" in body
-    assert b"a &lt;b&gt; problem" in body
-    assert site.version > version
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A copy of what pages are made with, which a test may change."""
+    for name in ("templates", "static"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    return tmp_path
 
 
-def test_a_broken_template_is_a_problem(
-    content: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    templates = shutil.copytree(ROOT / "templates", tmp_path / "templates")
-    (templates / "home.html").write_text("{% block %}")
-    monkeypatch.setattr("generator.render.ROOT", tmp_path)
-    snapshot = make(Options(content=content))
-    assert snapshot.files is None
-    assert "home.html:1: template: " in snapshot.problems[0].text
+def test_the_last_good_page_stays_under_problems(content: Path, root: Path) -> None:
+    workshop = Workshop(content, root)
+    good = workshop.answer("failures/port-taken/")
+    assert (good.data is None, good.state.problems, good.state.words) == (False, (), SHOWN)
+
+    edit(content, "title: Address", "titel: Address")
+    workshop.look([content / ENTRY])
+    kept = workshop.answer("failures/port-taken/")
+    assert kept.data == good.data
+    assert kept.state.words == LAST
+    assert "'title' is missing" in kept.state.problems[0].text
+    assert kept.state.version > good.state.version
+    # Others are shown as they are now, without it.
+    other = workshop.answer("failures/disk-full/")
+    assert other.state.words == WITHOUT
+    assert b"failures/port-taken/" not in (other.data or b"")
+
+    # Of an entry that is gone nothing stays.
+    shutil.rmtree(content / "failures/port-taken")
+    workshop.look([content / ENTRY])
+    assert workshop.answer("failures/port-taken/").data is None
+
+
+def test_a_broken_template_is_a_problem(content: Path, root: Path) -> None:
+    workshop = Workshop(content, root)
+    home = root / "templates/home.html"
+    before, good = home.read_text(), workshop.answer("")
+    home.write_text("{% block %}")
+    workshop.look([home])
+    broken = workshop.answer("")
+    assert (broken.data, broken.state.words) == (good.data, LAST)
+    assert "home.html:1: template: " in broken.state.problems[0].text
+    # What doesn't need it is as good as ever; what looks at everything finds the mistake, too.
+    assert workshop.answer("failures/port-taken/").state.words == SHOWN
+    workshop.found_in_pages(*workshop.look_at_pages())
+    assert "home.html:1: template: " in workshop.answer("failures/port-taken/").state.problems[0].text
+    # A page that never was good has nothing to stay.
+    assert Workshop(content, root).answer("").state.words == NONE
+
+    home.write_text(before)
+    workshop.look([home])
+    assert workshop.answer("").data == good.data
+    workshop.found_in_pages(*workshop.look_at_pages())
+    assert workshop.state.problems == ()
+
+
+def test_findings_are_in_the_end_those_of_check(content: Path) -> None:
+    workshop = Workshop(content, ROOT)
+
+    def shown() -> list[str]:
+        return [problem.text for problem in workshop.state.problems]
+
+    def of_check() -> list[str]:
+        loaded, findings = examine(content)
+        return list(map(str, sorted([*findings, *examine_logs(loaded)])))
+
+    def follow() -> None:
+        workshop.found(*workshop.look_through())
+        workshop.found_in_logs(*workshop.look_through_logs())
+
+    follow()
+    assert shown() == of_check() == []
+    # Its own finding is there at once, another's that is its fault follows.
+    edit(content, "grade: inferred", "grade: source")
+    other = (content / "failures/disk-full/entry.yaml").read_text()
+    summary = re.search(r"^summary: (.*)$", other, re.MULTILINE)
+    assert summary is not None
+    path = content / ENTRY
+    path.write_text(re.sub("(?m)^summary: .*$", summary[0], path.read_text()))
+    workshop.look([path])
+    assert len(shown()) == 1
+    assert "port-taken" in shown()[0]
+    follow()
+    assert shown() == of_check()
+    assert any("repeated-sentence" in text for text in shown())
+
+    # What was found before an edit and told after it does not hide what the edit brought.
+    before = workshop.look_through()
+    edit(content, "family: launch", "family: lunch")
+    workshop.look([path])
+    assert any("lunch" in text for text in shown())
+    workshop.found(*before)
+    assert any("lunch" in text for text in shown())
+    follow()
+    assert shown() == of_check()

@@ -114,9 +114,21 @@ def examine(
     Of entries that aren't ``wanted`` only what doesn't load, or what they have in common with others.
     """
     content, findings = load.load(folder)
+    return content, examined(content, findings, wanted)
+
+
+def examined(
+    content: Content, findings: list[Finding], wanted: Callable[[LoadedEntry], bool] = lambda loaded: True
+) -> list[Finding]:
+    """The same of what loaded with these findings, which are among those that come back."""
     told = {(finding.path, finding.line, finding.column) for finding in findings}
-    findings += [*run_checks(content, wanted), *_edited(content, wanted)]
-    return content, sorted([*findings, *_of_damaged(content, wanted, told)])
+    found = [*findings, *run_checks(content, wanted), *_edited(content, wanted)]
+    return sorted([*found, *_of_damaged(content, wanted, told)])
+
+
+def of_entry(loaded: LoadedEntry, catalogue: Catalogue) -> list[Finding]:
+    """What can be told of one entry by itself."""
+    return [finding for check in (*CHECKS, *EDITORIAL) for finding in check(loaded, catalogue)]
 
 
 def examine_for_build(folder: Path, count: int = 1) -> tuple[Content, list[Finding]]:
