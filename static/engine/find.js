@@ -190,23 +190,13 @@ function rarityOf(entries, having) {
   return (BigInt(entries + 1) ** 16n / BigInt(having) ** 16n).toString(2).length;
 }
 
-/** Each word of the texts with the weight of the best field that it stands in; fields come best first. @param {[number, string[]][]} fields */
-function fieldWords(fields) {
-  /** @type {Map<string, number>} */
-  const words = new Map();
-  for (const [weight, texts] of fields) {
-    for (const word of allWords(texts, weight > 2)) if (!words.has(word)) words.set(word, weight);
-  }
-  return words;
-}
-
-/** The words that an entry's title, slug and templates hold. @param {Index} index @param {number} number */
-function ownWords({ slugs, titles, signatures }, number) {
-  return fieldWords([
+/** The texts of an entry that stand in the index, by what their words weigh, the best first. @param {Index} index @param {number} number @returns {[number, string[]][]} */
+function fieldsOf({ slugs, titles, signatures }, number) {
+  return [
     [4, [titles[number], slugs[number].replaceAll("-", " ")]],
     [3, signatures.templates[number].map(withoutHoles)],
     [1, signatures.needs[number].flat().map(withoutHoles)],
-  ]);
+  ];
 }
 
 /** The text of a template, with a blank for each hole and brace, and for a word that is cut. @param {string} template */
@@ -216,27 +206,26 @@ function withoutHoles(template) {
 
 /** What each word tells of each entry: the words listed, and those that stand in titles and templates. @param {Index} index */
 function weightsOf(index) {
-  /** @type {Map<string, Map<number, number>>} */
-  const fields = new Map();
-  const of = (/** @type {string} */ word) => {
-    const known = fields.get(word) ?? new Map();
-    fields.set(word, known);
-    return known;
-  };
+  /** Pairs of an entry and a field, which become a weight at the end. @type {Map<string, [number, number][]>} */
+  const weights = new Map();
   for (const number of index.slugs.keys()) {
-    for (const [word, field] of ownWords(index, number)) of(word).set(number, field);
+    for (const [field, texts] of fieldsOf(index, number)) {
+      for (const word of allWords(texts, field > 2)) {
+        const found = weights.get(word);
+        if (found === undefined) weights.set(word, [[number, field]]);
+        else if (found[found.length - 1][0] !== number) found.push([number, field]);
+      }
+    }
   }
   for (const [word, [, ...packed]] of Object.entries(index.words)) {
-    for (const [number, field] of unpacked(packed)) of(word).set(number, field);
+    weights.set(word, [...new Map([...(weights.get(word) ?? []), ...unpacked(packed)])]);
   }
-  /** @type {Map<number, number>} */
-  const byCount = new Map();
-  /** @type {Map<string, [number, number][]>} */
-  const weights = new Map();
-  for (const [word, found] of fields) {
-    if (!byCount.has(found.size)) byCount.set(found.size, rarityOf(index.slugs.length, found.size));
-    const listed = Object.hasOwn(index.words, word) ? index.words[word][0] : byCount.get(found.size);
-    weights.set(word, [...found].map(([number, field]) => [number, weightOf(listed ?? 0, field)]));
+  /** @type {number[]} */
+  const rarities = [];
+  for (const [word, found] of weights) {
+    rarities[found.length] ??= rarityOf(index.slugs.length, found.length);
+    const rarity = Object.hasOwn(index.words, word) ? index.words[word][0] : rarities[found.length];
+    for (const pair of found) pair[1] = weightOf(rarity, pair[1]);
   }
   return weights;
 }

@@ -10,6 +10,8 @@ const MAX_LENGTH = 4_000;
 const ESCAPE =
   /\x1b\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)?|\x1b[ -/]?[0-~]?/g;
 const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+/** A line of which nothing is taken out. */
+const PLAIN = /^[\x20-\x7e]{0,4000}$/;
 const SURROGATE = /[\ud800-\udfff]/gu;
 const BLANKS = /[ \t\u00a0]+/g;
 
@@ -100,6 +102,7 @@ export function linesOf(text) {
  * @returns {string}
  */
 export function clean(line) {
+  if (PLAIN.test(line)) return strip(line.includes("  ") ? line.replace(BLANKS, " ") : line);
   const drawn = head(line, 4 * MAX_LENGTH)
     .replace(SURROGATE, "\ufffd")
     .replace(ESCAPE, "")
@@ -153,9 +156,9 @@ export function wordsOf(line, numbers = false) {
   return [...new Set(readingsOf(line, numbers))].sort();
 }
 
-/** The words of all lines of the texts, as `wordsOf` has them. @param {string[]} texts @param {boolean} numbers @returns {Set<string>} */
+/** The words of all lines of the texts, as `wordsOf` has them, some more than once. @param {string[]} texts @param {boolean} numbers */
 export function allWords(texts, numbers) {
-  return new Set(texts.flatMap((text) => text.split("\n")).flatMap((line) => readingsOf(clean(line), numbers)));
+  return texts.flatMap((text) => text.split("\n").flatMap((line) => readingsOf(clean(line), numbers)));
 }
 
 /** @param {string} line @param {boolean} numbers */
