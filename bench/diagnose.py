@@ -2,7 +2,9 @@
 
 ``python bench/diagnose.py [GIGABYTES] [ENGINE]``: generates a log of 64 ranks in a temporary folder, runs
 ripgrep on one thread and ``diagnose`` in turns, and prints megabytes per second, their ratio and the peak of
-memory. ENGINE is hyperscan, re2, or both by default.
+memory: once with the signatures of the content, once with as many made up beside them as make 10,000. ENGINE is
+hyperscan, re2, or both by default. At last it times the whole command on a small log. Writes its section of
+bench/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -14,40 +16,99 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 from random import Random
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+
+from bench.results import load, machine, put  # noqa: E402
+
+MANY = 10_000
+"""Signatures of an encyclopedia that has grown."""
+SMALL = "content/failures/numpy-bufsize"
 ROUNDS = 3
 BLOCK = 8 << 20
 RANKS = 64
 
 
 def main() -> None:
-    """Prints a row a round and the medians."""
+    """Prints a row a round and the medians, and writes the medians down."""
     gigabytes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
     engines = sys.argv[2:] or ["hyperscan", "re2"]
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        log, keys = Path(folder, "train.log"), Path(folder, "keys.txt")
+        log, keys, bundle = (Path(folder, name) for name in ("train.log", "keys.txt", "bundle.json"))
         generate(log, int(gigabytes * 1e9))
-        bundle = Path(folder, "bundle.json")
-        write_bundle(bundle, keys)
-        results: dict[str, list[float]] = {"ripgrep": []}
-        for _ in range(ROUNDS):
-            results["ripgrep"].append(ripgrep(log, keys))
-            for engine in engines:
-                seconds, peak, verdict = diagnose(log, bundle, engine)
-                results.setdefault(engine, []).append(seconds)
-                print(f"{engine}: {seconds:.2f} s, {peak} MB, {verdict}", flush=True)
-        report(results, log.stat().st_size)
+        for least in (0, MANY):
+            signatures = write_bundle(bundle, keys, least)
+            print(f"{signatures} signatures", flush=True)
+            results = rounds(log, keys, bundle, engines)
+            rows += report(signatures, results, log.stat().st_size)
+    start = start_up()
+    print(f"start-up: {start:.2f} s")
+    put(section(gigabytes, rows, start))
 
 
-def report(results: dict[str, list[float]], size: int) -> None:
-    base = statistics.median(results["ripgrep"])
-    for name, seconds in results.items():
-        middle = statistics.median(seconds)
-        print(f"{name:10} {size / middle / 1e6:8.0f} MB/s   {base / middle:5.2f} x ripgrep")
+Results = dict[str, list[tuple[float, int]]]
+"""Seconds and peak megabytes of each round."""
+
+
+def rounds(log: Path, keys: Path, bundle: Path, engines: list[str]) -> Results:
+    results: Results = {"ripgrep": []}
+    for _ in range(ROUNDS):
+        results["ripgrep"].append((ripgrep(log, keys), 0))
+        for engine in engines:
+            seconds, peak, verdict = diagnose(log, bundle, engine)
+            results.setdefault(engine, []).append((seconds, peak))
+            print(f"{engine}: {seconds:.2f} s, {peak} MB, {verdict}", flush=True)
+    return results
+
+
+def report(signatures: int, results: Results, size: int) -> list[str]:
+    """A row of the table for each engine."""
+    base = statistics.median(seconds for seconds, _ in results["ripgrep"])
+    rows = []
+    for name, measured in results.items():
+        middle = statistics.median(seconds for seconds, _ in measured)
+        peak = max(peak for _, peak in measured)
+        shown = f"{size / middle / 1e6:.0f} | {base / middle:.2f} | {peak or ''}"
+        print(f"{name}: {shown}", flush=True)
+        rows.append(f"| {signatures:,} | {name} | {shown} |")
+    return rows
+
+
+def section(gigabytes: float, rows: list[str], start: float) -> str:
+    return "\n".join(
+        [
+            "## Diagnosing a log",
+            "",
+            f"By `bench/diagnose.py`: a whole diagnosis of {gigabytes:g} GB from 64 ranks, start-up included, beside "
+            "ripgrep on one thread with the same literals; median of three rounds in turns.",
+            "",
+            f"{date.today()}; {machine()}. {load()}.",
+            "",
+            "| signatures | | MB/s | times ripgrep | peak MB |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            f"`python build.py diagnose` on a small log: {start:.2f} s, the median of seven.",
+            "",
+        ]
+    )
+
+
+def start_up() -> float:
+    """Seconds of the command on a log of a few lines, when it has run before."""
+    log = next((ROOT / SMALL).glob("*.log"))
+    command = [sys.executable, str(ROOT / "build.py"), "diagnose", str(log)]
+    times = []
+    for _ in range(8):
+        start = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
 
 
 def generate(path: Path, size: int) -> None:
@@ -102,20 +163,32 @@ def _crash() -> bytes:
     return "\n".join(rows).encode() + b"\n"
 
 
-def write_bundle(path: Path, keys: Path) -> None:
-    """The bundle of this checkout, and the literals of the scan, one a line."""
+def write_bundle(path: Path, keys: Path, least: int = 0) -> int:
+    """The bundle of this checkout with made-up signatures until it has ``least``, and the literals of the scan, one a
+    line; how many signatures it has."""
+    from bench.entries import Generator
     from generator.bundle import bundle
+    from generator.bundle import signature as ready
     from generator.catalogue import Catalogue
     from generator.diagnose.engine import keys_of
     from generator.diagnose.knowledge import Knowledge, load_data
     from generator.diagnose.match import items_of
-    from generator.load import load
+    from generator.load import load as load_content
 
-    content = bundle(Catalogue(load(ROOT / "content")[0]))
+    loaded, _ = load_content(ROOT / "content")
+    content = bundle(Catalogue(loaded))
+    made, like = Generator(loaded, max(2, least)), next(iter(content["entries"].values()))
+    number = 0
+    while len(content["signatures"]) < least:
+        slug = f"made-up-{number}"
+        content["entries"][slug] = like
+        content["signatures"] += [ready(slug, one) for one in made.signatures(number)]
+        number += 1
     path.write_text(json.dumps(content), encoding="utf-8")
     literals = keys_of(items_of(content), Knowledge(load_data())).literals
     keys.write_bytes(b"".join(literal + b"\n" for literal in literals))
     print(f"{len(literals)} literals")
+    return len(content["signatures"])
 
 
 def ripgrep(log: Path, keys: Path) -> float:
