@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from .normalize import all_words, lines_of, without_prefix, words_of
-from .signature import CONDITION_BYTES, Compiled, compile_template
+from .signature import CONDITION_BYTES, Compiled, TemplateError, compile_template
 
 SIGNATURE_SCORE = 700
 """Every match of a signature scores this or more; words and parts of words always less."""
@@ -69,7 +69,11 @@ class _Template:
         if self.anchor not in text.whole and self.anchor not in text.joined:
             return None
         whole = _restored(self.text, text)
-        return None if whole is None else _compiled(whole)
+        try:
+            return None if whole is None else _compiled(whole)
+        except TemplateError:
+            # Another text with the same number as the literal makes no template.
+            return None
 
 
 @dataclass(frozen=True)
@@ -264,6 +268,8 @@ def _read(template: str) -> _Template:
 
 
 _CUT = re.compile(r"([^{}\n]+)\{~([0-9a-z]+)\}")
+_LITERAL = re.compile("[ -z|~]*")
+"""ASCII without braces."""
 _BLANKS = re.compile("[ \t]+")
 _BETWEEN = re.compile(r"\{\{|\}\}|\{[^{}]*\}|[\r\n]")
 
@@ -302,7 +308,7 @@ def _literal(head: str, check: int, text: str) -> str | None:
         if at < 0:
             break
         literal = text[at : at + check % 256]
-        if literal.isascii() and check_of(literal) == check:
+        if _LITERAL.fullmatch(literal) and check_of(literal) == check:
             return literal
         at = text.find(head, at + 1)
     return None

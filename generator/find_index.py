@@ -2,8 +2,9 @@
 
 It is small, since a reader's first search waits for it, and tells nothing twice. A signature is its template, from
 which its expression follows; words that stand in titles and templates are not listed again. Where there are so many
-entries that the whole would be large, long templates are cut to their most telling characters, and of each entry
-fewer words are listed. ``api/v1/search.schema.json`` describes it.
+entries that the whole would be large, a long literal is told by its first characters and a number, with which the
+rest is found in the text that is asked for; and of each entry fewer words are listed. ``api/v1/search.schema.json``
+describes it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ TELLING = 32
 LISTED_WORDS = 6_000
 """So many words are listed, in equal shares of the entries."""
 COMMON = 100
-"""Of more words those are listed that one entry in so many has."""
+"""Where not all words can be listed, those go first that at least one entry in so many has."""
 
 
 class Shape(BaseModel):
@@ -51,8 +52,10 @@ class SignaturesShape(Shape):
     ids: tuple[tuple[str, ...], ...] = Field(description="Without the slug and the slash before it.")
     roles: tuple[tuple[Role, ...], ...]
     templates: tuple[tuple[str, ...], ...] = Field(
-        description="In the language of signatures, without the names of captures. Of a long one where there are "
-        "many, the part that tells most."
+        description="In the language of signatures, without the names of captures. Where there are many, the rest "
+        "of a literal may be {~NUMBER}, in base 36: 256 times a sum of the whole literal's "
+        "characters, plus how many they are. The sum begins with 0; for each character it is 31 times itself plus the "
+        "character's code, modulo 4093. Of a message of which more is left out, this is its longest literal."
     )
     needs: tuple[tuple[tuple[str, ...], ...], ...] = Field(
         description="Templates of what must stand near it, where it is a cause on that condition."
@@ -72,7 +75,7 @@ class SearchShape(Shape):
         description="Words of the entries beside those of their titles, slugs and templates: how rare the word is, "
         "and a number for each entry that has it: four times the entry's place in ``slugs``, less the place of the "
         "one before, plus how telling its field is, from 0 to 3. The word tells rarity * (field + 1) / 4, rounded "
-        "down, at least 1. Title and slug are field 3, the messages field 2, what they need or exclude field 0."
+        "down, at least 1. Title and slug are field 3, the messages field 2, what they need field 0."
     )
 
 
@@ -173,7 +176,8 @@ def _in_base_36(number: int) -> str:
 def _words(loaded: Sequence[LoadedEntry], content: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """Words by what they tell of entries, without what a reader finds in the rest of the index.
 
-    Where not all can be listed, those go first that no other entry has: they name nothing that people ask for.
+    Where not all can be listed, those that few entries have come last: a list of them is long, and who knows such a
+    word has it from a title or a message.
     """
     every = [field_words(_weighed_texts(one, catalogue)) for one in loaded]
     having = Counter(word for words in every for word in words)

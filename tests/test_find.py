@@ -176,7 +176,7 @@ def test_a_log_finds_its_entry_first(twin: Twin) -> None:
 def test_what_programs_read_fits_its_schema(made: Any, shape: Any, schema: Any) -> None:
     content = made(catalogue())
     data = signature_bundle.to_bytes(content)
-    assert data == signature_bundle.to_bytes(made(Catalogue(load(CONTENT)[0])))
+    assert data == signature_bundle.to_bytes(made(Catalogue(catalogue().content)))
     assert shape.model_validate_json(data, strict=False).version == content["version"]
     assert json.loads(data) == content
     assert set(schema()["required"]) == set(content)

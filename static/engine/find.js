@@ -4,7 +4,7 @@
  */
 
 import { allWords, linesOf, withoutPrefix, wordsOf } from "./normalize.js";
-import { CONDITION_BYTES, Compiled, compileTemplate } from "./signature.js";
+import { CONDITION_BYTES, Compiled, TemplateError, compileTemplate } from "./signature.js";
 
 export const SIGNATURE_SCORE = 700;
 /** @type {Record<string, number>} */
@@ -36,9 +36,19 @@ class Template {
     if (!text.whole.includes(this.anchor) && !text.joined.includes(this.anchor)) return null;
     const whole = restored(this.text, text);
     if (whole === null) return null;
-    const compiled = this.known.get(whole) ?? compileTemplate(whole, CONDITION_BYTES);
-    this.known.set(whole, compiled);
+    const compiled = this.known.get(whole) ?? compiledOf(whole);
+    if (compiled !== null) this.known.set(whole, compiled);
     return compiled;
+  }
+}
+
+/** Null for what is no template: another text with the same number as a cut literal may make one. @param {string} template */
+function compiledOf(template) {
+  try {
+    return compileTemplate(template, CONDITION_BYTES);
+  } catch (error) {
+    if (error instanceof TemplateError) return null;
+    throw error;
   }
 }
 
@@ -279,7 +289,7 @@ function literalOf(head, check, text) {
   let at = text.indexOf(head);
   for (let place = 0; place < MAX_PLACES && at >= 0; place += 1) {
     const literal = text.slice(at, at + (check % 256));
-    if (/^[\x00-\x7f]*$/.test(literal) && checkOf(literal) === check) return literal;
+    if (/^[ -z|~]*$/.test(literal) && checkOf(literal) === check) return literal;
     at = text.indexOf(head, at + 1);
   }
   return null;
