@@ -11,7 +11,8 @@ files (RLIMIT_FSIZE) stands for a disk without space.
     python repro.py fail    files may grow to 512000 bytes: file_offset + buffer nbytes > file bytes, and an abort
     python repro.py fix     without the limit: the forward pass works
 
-The first run compiles three extensions, some minutes; later runs take seconds.
+The first run compiles three extensions, some minutes; later runs take seconds. Let that first run be `fix`: under the
+limit of `fail` the compiler ends with `File size limit exceeded`.
 """
 
 import os
