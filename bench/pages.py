@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.results import RESULTS, TOOLS, install_tools, load, machine, put  # noqa: E402
 from generator.build import Options, build  # noqa: E402
-from generator.serve import POLICY  # noqa: E402
+from generator.serve.web import POLICY  # noqa: E402
 from tests.tools import browser  # noqa: E402
 from tests.tools.npm import NODE  # noqa: E402
 
