@@ -1,8 +1,8 @@
 """How long an edit takes to be seen in the page that ``serve`` reloads, in a real browser, with many entries.
 
 ``python bench/serve.py`` generates entries (see ``entries``), starts the server on them, opens an entry's page in
-Chromium and edits the entry's file again and again. Measured is the time from the write to the first frame of the
-reloaded page that shows the new text; the server is busy with what follows the edits before, as it is for a writer.
+Chromium and edits the entry's file again and again. Measured is the time from the write to the first contentful paint of
+the reloaded page, which has the new text.
 So is the page of another entry that shows the title, and how long the findings that need all entries and the
 full-text search take to follow. The figures go into bench/RESULTS.md, below those of ``sites``.
 """
@@ -42,11 +42,12 @@ PAUSE_SECONDS = 0.5
 """Between two edits."""
 
 _REPORT = """
-addEventListener("DOMContentLoaded", () => requestAnimationFrame(() => setTimeout(() => {
-  window.shown(performance.timeOrigin + performance.now(), document.body.textContent);
-})));
+new PerformanceObserver((list) => {
+  for (const paint of list.getEntriesByName("first-contentful-paint"))
+    window.shown(performance.timeOrigin + paint.startTime, document.body.textContent);
+}).observe({ type: "paint", buffered: true });
 """
-"""After the first frame: when that was, and what the page says."""
+"""When the page was first painted, and what it says."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Shown:
         page.add_init_script(_REPORT)
 
     def until(self, text: str) -> float:
-        """The moment of the first frame that shows the text."""
+        """The moment of the first paint that shows the text."""
         limit = time.monotonic() + LIMIT_SECONDS
         while time.monotonic() < limit:
             found = [at for at, said in self._frames if text in said]
@@ -197,8 +198,8 @@ def report(results: Sequence[Served]) -> str:
     return "\n".join([head, *rows]) + "\n"
 
 
-_INTRODUCTION = """Written by `bench/serve.py`: from the write of an entry's file to the first frame of the reloaded page in Chromium, and
-until the findings that need all entries, and the full-text search, followed. The first page is from the start of `serve`."""
+_INTRODUCTION = """Written by `bench/serve.py`: from the write of an entry's file to the first contentful paint of the reloaded page in Chromium,
+and until the findings that need all entries, and the full-text search, followed. The first page is from the start of `serve`."""
 
 
 def main() -> int:

@@ -9,11 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.client import HTTPResponse
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,37 @@ def test_a_change_shows_in_an_open_page(content: Path, browser: Browser) -> None
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 0
         page.close()
+
+
+def test_findings_that_follow_are_laid_over_the_page_as_it_is(content: Path, browser: Browser) -> None:
+    other = (content / "failures/disk-full/entry.yaml").read_text()
+    summary = re.search("(?m)^summary: .*$", other)
+    assert summary is not None
+    with serving(content) as (_, address):
+        page = browser.new_page()
+        page.goto(f"{address}failures/port-taken/")
+        text = re.sub("(?m)^summary: .*$", summary[0], (content / ENTRY).read_text())
+        (content / ENTRY).write_text(re.sub("(?m)^title: .*$", "title: Another title", text))
+        expect(page).to_have_title(re.compile("^Another title"))
+        page.evaluate("window.sameDocument = true")
+        findings = page.locator(".serve-findings")
+        expect(findings).to_contain_text("this sentence stands elsewhere", timeout=60_000)
+        assert page.evaluate("window.sameDocument") is True
+        page.close()
+
+
+def test_small_answers_do_not_wait(content: Path) -> None:
+    """For 40 ms, as they do where a socket gathers what is small until the other side acknowledges."""
+    with serving(content) as (_, address):
+        connection = HTTPConnection(address.removeprefix("http://").rstrip("/"))
+        took = []
+        for _ in range(10):
+            start = time.perf_counter()
+            connection.request("GET", "/_serve/reload.js")
+            connection.getresponse().read()
+            took.append(time.perf_counter() - start)
+        connection.close()
+    assert min(took[1:]) < 0.03
 
 
 def test_what_is_served_and_how(content: Path) -> None:
@@ -268,7 +300,7 @@ def test_a_broken_template_is_a_problem(content: Path, root: Path) -> None:
     assert "home.html:1: template: " in broken.state.problems[0].text
     # What doesn't need it is as good as ever; what looks at everything finds the mistake, too.
     assert workshop.answer("failures/port-taken/").state.words == SHOWN
-    workshop.found_in_pages(*workshop.look_at_pages())
+    workshop.found_pages(*workshop.look_through_pages())
     assert "home.html:1: template: " in workshop.answer("failures/port-taken/").state.problems[0].text
     # A page that never was good has nothing to stay.
     assert Workshop(content, root).answer("").state.words == NONE
@@ -276,7 +308,7 @@ def test_a_broken_template_is_a_problem(content: Path, root: Path) -> None:
     home.write_text(before)
     workshop.look([home])
     assert workshop.answer("").data == good.data
-    workshop.found_in_pages(*workshop.look_at_pages())
+    workshop.found_pages(*workshop.look_through_pages())
     assert workshop.state.problems == ()
 
 
@@ -284,7 +316,7 @@ def test_findings_are_in_the_end_those_of_check(content: Path) -> None:
     workshop = Workshop(content, ROOT)
 
     def shown() -> list[str]:
-        return [problem.text for problem in workshop.state.problems]
+        return [problem.text for problem in workshop.tell().problems]
 
     def of_check() -> list[str]:
         loaded, findings = examine(content)
@@ -292,7 +324,7 @@ def test_findings_are_in_the_end_those_of_check(content: Path) -> None:
 
     def follow() -> None:
         workshop.found(*workshop.look_through())
-        workshop.found_in_logs(*workshop.look_through_logs())
+        workshop.found_logs(*workshop.look_through_logs())
 
     follow()
     assert shown() == of_check() == []

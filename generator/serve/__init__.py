@@ -13,21 +13,21 @@ One process listens (``web``, ``site``) and watches; another one reads the conte
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from watchfiles import Change, awatch
 
 from ..build import ROOT, process_count
-from .site import Office, Site
+from .site import Office, Site, Workers
 from .web import application
-from .workshop import Index, Problem
+from .workshop import Index, Problem, State
 
 LOOK_MILLISECONDS = 500
 """After which it is asked again whether the folders are those that are watched."""
@@ -35,6 +35,12 @@ QUIET_MILLISECONDS, MOST_MILLISECONDS = 5, 100
 """A change is told when so long no other followed, or when it is so old."""
 AGAIN_SECONDS = 3
 """So long after a change it is looked again at what changed: longer than files are young, see ``reading``."""
+
+
+QUIET_SECONDS = 1.0
+"""So long nothing must have changed before everything is looked at."""
+
+Show = Callable[[State], None]
 
 
 @dataclass(frozen=True)
@@ -48,26 +54,47 @@ class Options:
 
 def serve(options: Options, say: Callable[[str], None]) -> None:
     """Serve until interrupted; ``say`` gets the address once it can be opened. Raises OSError for a taken port."""
-    listener = socket.create_server(("127.0.0.1", options.port))
-    with listener, suppress(KeyboardInterrupt):
+    with _listener(options.port) as listener, suppress(KeyboardInterrupt):
         asyncio.run(_serve(options, listener, say))
 
 
+def _listener(port: int) -> socket.socket:
+    """A socket that says it is TCP: else asyncio leaves Nagle's algorithm on, and each small answer waits 40 ms."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
 async def _serve(options: Options, listener: socket.socket, say: Callable[[str], None]) -> None:
+    def show(state: State) -> None:
+        """Let open pages have the state, and print its problems where they are others."""
+        former = () if site.state is None else site.state.problems
+        site.take(state)
+        if state.problems != former:
+            for problem in state.problems or (Problem("no errors any more"),):
+                say(problem.text)
+
     # A page that was open before this server began is out of date.
-    office = Office(options.content, options.root, time.time_ns(), process_count(options.content, None))
+    version, count = time.time_ns(), process_count(options.content, None)
+    office = Office(options.content, options.root, version, count, show)
     site = Site(office)
     config = uvicorn.Config(
         application(site, options.content), log_level="warning", access_log=False, lifespan="off"
     )
     server = _Server(config, site, lambda: say(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
-    background = [asyncio.create_task(_watch(options, site, say))]
+    background = [asyncio.create_task(_watch(options, office, show, say))]
     # Let the watcher begin before anything is read.
     await asyncio.sleep(0)
     office.start()
     background += [
-        asyncio.create_task(_begin(office, site, say)),
-        asyncio.create_task(_follow(site, say)),
+        asyncio.create_task(_follow(site, show, say)),
         asyncio.create_task(_end_with(office, server, say)),
     ]
     try:
@@ -98,19 +125,13 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def _begin(office: Office, site: Site, say: Callable[[str], None]) -> None:
-    site.take(await office.first)
-    if site.state is not None and site.state.problems:
-        _tell((), site, say)
-
-
 async def _end_with(office: Office, server: _Server, say: Callable[[str], None]) -> None:
     await office.lost.wait()
     say("the process that makes the pages has ended")
     server.should_exit = True
 
 
-async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> None:
+async def _watch(options: Options, office: Office, show: Show, say: Callable[[str], None]) -> None:
     unseen, last = False, 0.0
     while True:
         folders = _folders(options)
@@ -126,9 +147,9 @@ async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> No
                 if changes or unseen:
                     last = time.monotonic()
                 if time.monotonic() - last < AGAIN_SECONDS:
-                    await _look(site, {Path(path) for _, path in changes}, say)
-                if unseen:
-                    await _look(site, await site.workers.ask("missed"), say)
+                    show(await office.ask("look", tuple({Path(path) for _, path in changes})))
+                if unseen and (missed := await office.ask("missed")) is not None:
+                    show(await office.ask("look", tuple(missed)))
                 # Watched is the folder that was there, not its name; another may have come by that name, and number.
                 is_gone = any(kind == Change.deleted and Path(path) in folders for kind, path in changes)
                 unseen = is_gone or _folders(options) != folders
@@ -141,12 +162,6 @@ async def _watch(options: Options, site: Site, say: Callable[[str], None]) -> No
             return
 
 
-async def _look(site: Site, paths: Iterable[Path], say: Callable[[str], None]) -> None:
-    problems = () if site.state is None else site.state.problems
-    await site.look(paths)
-    _tell(problems, site, say)
-
-
 def _folders(options: Options) -> dict[Path, int]:
     """What a site is made from, as far as it is there: each folder, and which one has its name."""
     found: dict[Path, int] = {}
@@ -156,14 +171,7 @@ def _folders(options: Options) -> dict[Path, int]:
     return found
 
 
-def _tell(former: tuple[Problem, ...], site: Site, say: Callable[[str], None]) -> None:
-    """Print the problems, once each time they change."""
-    if site.state is not None and site.state.problems != former:
-        for problem in site.state.problems or (Problem("no errors any more"),):
-            say(problem.text)
-
-
-async def _follow(site: Site, say: Callable[[str], None]) -> None:
+async def _follow(site: Site, show: Show, say: Callable[[str], None]) -> None:
     """After each change find what takes a look at everything, and make the full-text index anew."""
     followed, digest = 0, ""
     while True:
@@ -171,19 +179,28 @@ async def _follow(site: Site, say: Callable[[str], None]) -> None:
         if state is None or state.version == followed:
             await changed.wait()
             continue
-        await _look(site, await site.workers.ask("missed"), say)
-        followed = state.version if site.state is None else site.state.version
-        await _take(site, "found", await site.workers.ask("look_through"), say)
-        index: Index = await site.workers.ask("index", digest)
-        digest, site.index = index.digest, site.index if index.files is None else index.files
-        if index.failed:
-            say(f"no full-text search: {index.failed}")
-        await _take(site, "found_in_logs", await site.workers.ask("look_through_logs"), say)
-        await _take(site, "found_in_pages", await site.workers.ask("look_at_pages"), say)
+        # The page that a writer looks at comes first.
+        await asyncio.sleep(QUIET_SECONDS)
+        if site.state is None or site.state.version != state.version:
+            continue
+        index: Index | None = await site.workers.ask("index", digest)
+        if index is not None:
+            digest, site.index = index.digest, site.index if index.files is None else index.files
+            if index.failed:
+                say(f"no full-text search: {index.failed}")
+            if await _look_through(site.workers, show):
+                followed = state.version
 
 
-async def _take(site: Site, name: str, found: tuple[Any, ...], say: Callable[[str], None]) -> None:
-    """Show what was found."""
-    problems = () if site.state is None else site.state.problems
-    site.take(await site.workers.ask(name, *found))
-    _tell(problems, site, say)
+async def _look_through(workers: Workers, show: Show) -> bool:
+    """Show what is found by looking at everything; whether nothing changed meanwhile."""
+    missed = await workers.ask("missed")
+    if missed is None:
+        return False
+    show(await workers.ask("look", tuple(missed)))
+    for where in ("", "_logs", "_pages"):
+        found = await workers.ask(f"look_through{where}")
+        if found is None:
+            return False
+        show(await workers.ask(f"found{where}", *found))
+    return True

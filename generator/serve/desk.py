@@ -19,10 +19,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from .workshop import Workshop
+from .workshop import State, Workshop
 
-ASIDE = frozenset({"missed", "look_through", "look_through_logs", "look_at_pages", "index"})
-"""Questions that take long."""
+ASIDE = frozenset({"missed", "look_through", "look_through_logs", "look_through_pages", "index"})
+"""Questions that take long. Of a former version nobody wants to know the answer: it is None when another begins."""
 IDLE_SECONDS = 0.2
 END_SECONDS = 5
 NICENESS = 10
@@ -31,7 +31,7 @@ Take = Callable[[Any], None]
 
 
 def work(questions: Connection, content: Path, root: Path, version: int, count: int) -> None:
-    """Answer until nobody asks any more. The first answer, to no question, is the first state."""
+    """Answer until nobody asks any more. Every other state than the one asked for is an answer to no question."""
     # An interrupt at the keyboard goes to every process; this one ends when the one that asks ends it, or ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What it and its children began is cleared away: a temporary folder, a process that indexes.
@@ -42,14 +42,16 @@ def work(questions: Connection, content: Path, root: Path, version: int, count: 
     gc.collect()
     gc.freeze()
     with suppress(BrokenPipeError, ConnectionResetError):
-        questions.send((None, workshop.state))
+        questions.send((None, workshop.tell()))
         _Desk(questions, workshop).attend()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Child:
     process: BaseProcess
     take: Take
+    is_asked: bool
+    """Whether it answers a question of ``ASIDE``."""
 
 
 class _Desk:
@@ -65,10 +67,12 @@ class _Desk:
                 for connection in ready:
                     if connection is self._questions:
                         self._answer(*self._questions.recv())
-                    elif isinstance(connection, Connection):
+                    elif isinstance(connection, Connection) and connection in self._children:
                         self._hear(connection)
                 if not ready:
                     gc.collect()
+                    # Those that were stopped are taken leave of.
+                    multiprocessing.active_children()
         except EOFError:
             return
         finally:
@@ -83,10 +87,29 @@ class _Desk:
 
         if name == "answer":
             self._answer_file(reply, *arguments)
+        elif name == "look":
+            self._look(reply, *arguments)
         elif name in ASIDE:
-            self._aside(lambda: getattr(self._workshop, name)(*arguments), reply)
+            self._aside(lambda: getattr(self._workshop, name)(*arguments), reply, is_asked=True)
         else:
             reply(_tried(lambda: getattr(self._workshop, name)(*arguments)))
+
+    def _look(self, reply: Take, paths: tuple[Path, ...]) -> None:
+        """Reply before the changed entries are checked: browsers come meanwhile."""
+        before = self._workshop.state.version
+        state = _tried(lambda: self._workshop.look(paths))
+        reply(state)
+        if isinstance(state, State) and state.version != before:
+            self._questions.send((None, self._workshop.tell()))
+            self._stop()
+
+    def _stop(self) -> None:
+        for connection, child in list(self._children.items()):
+            if child.is_asked:
+                child.process.terminate()
+                del self._children[connection]
+                connection.close()
+                child.take(None)
 
     def _answer_file(self, reply: Take, path: str) -> None:
         """Reply with a file, after a child has made what takes long."""
@@ -104,7 +127,7 @@ class _Desk:
         else:
             self._aside(lambda: self._workshop.together(awaited), take)
 
-    def _aside(self, ask: Callable[[], Any], take: Take) -> None:
+    def _aside(self, ask: Callable[[], Any], take: Take, is_asked: bool = False) -> None:
         if "fork" not in multiprocessing.get_all_start_methods():
             take(_tried(ask))
             return
@@ -113,7 +136,7 @@ class _Desk:
         process = context.Process(target=_as_child, args=(self._questions, writing, ask), daemon=True)
         process.start()
         writing.close()
-        self._children[reading] = _Child(process, take)
+        self._children[reading] = _Child(process, take, is_asked)
 
     def _hear(self, reading: Connection) -> None:
         child = self._children.pop(reading)

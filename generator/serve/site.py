@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,10 +40,6 @@ class Site:
         answer: Answer = await self.workers.ask("answer", path)
         return answer
 
-    async def look(self, paths: Iterable[Path]) -> None:
-        """Show what changed at these paths."""
-        self.take(await self.workers.ask("look", tuple(paths)))
-
     def take(self, state: State) -> None:
         if state != self.state:
             self.state = state
@@ -58,7 +54,10 @@ class Site:
 class Office:
     """The process of ``desk``, asked from an event loop."""
 
-    def __init__(self, content: Path, root: Path, version: int, count: int) -> None:
+    def __init__(
+        self, content: Path, root: Path, version: int, count: int, take: Callable[[State], None]
+    ) -> None:
+        """``take`` gets each state that nobody asked for, the first one once everything is read."""
         # A fork would take along this process's listener, and the state of its threads without the threads.
         context = multiprocessing.get_context("spawn")
         self._questions, self._theirs = context.Pipe()
@@ -66,9 +65,8 @@ class Office:
         self._process = context.Process(target=work, args=arguments)
         self._loop = asyncio.get_running_loop()
         self._asked = 0
-        self._waiting: dict[int | None, asyncio.Future[Any]] = {None: self._loop.create_future()}
-        self.first: asyncio.Future[Any] = self._waiting[None]
-        """The first state, once everything is read."""
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._take_state = take
         self.lost = asyncio.Event()
         """Whether the process has ended."""
 
@@ -106,6 +104,9 @@ class Office:
                 take(self._lose)
 
     def _take(self, number: int | None, answer: Any) -> None:
+        if number is None:
+            self._take_state(answer)
+            return
         waiting = self._waiting.pop(number)
         if waiting.cancelled():
             return

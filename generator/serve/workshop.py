@@ -1,7 +1,7 @@
 """What is shown at this moment: the content as it was read last, its pages, and what is wrong with it.
 
 Nothing that was rendered is kept when something has changed. An entry's own findings are known as soon as it is
-read; what takes a look at everything is found later (``look_through``, ``look_through_logs``), and until then what
+asked for; what takes a look at everything is found later (``look_through``, ``look_through_logs``), and until then what
 was last found of the rest stands.
 """
 
@@ -83,9 +83,10 @@ class Workshop:
         self._reading = Reading(content, count)
         self._root = root
         self._version = version
-        self._found, self._found_in_logs = _Found(), _Found()
+        self._found, self._found_logs = _Found(), _Found()
         self._changed: dict[str, int] = {}
         self._own: dict[str, list[Finding]] = {}
+        self._untold: set[str] = set()
         self._unmade: tuple[Problem, ...] = ()
         self._last: dict[str, bytes] = {}
         self._state: State | None = None
@@ -102,7 +103,10 @@ class Workshop:
         return self._reading.is_young
 
     def look(self, paths: Iterable[Path]) -> State:
-        """Read again what has changed: files and folders of the content, of templates/ and static/."""
+        """Read again what has changed: files and folders of the content, of templates/ and static/.
+
+        The state doesn't yet tell what is wrong with the entries that did, see ``tell``.
+        """
         paths = list(paths)
         ours = [path for path in paths if not self._is_beside(path)]
         names, rest = self._reading.look(ours)
@@ -110,15 +114,23 @@ class Workshop:
         if names or rest or len(ours) < len(paths):
             self._version += 1
             self._begin()
-            self._tell(names)
+            self._change(names)
         return self.state
 
-    def _tell(self, names: Iterable[str]) -> None:
-        """Have what is wrong with these entries by themselves told now."""
+    def _change(self, names: Iterable[str]) -> None:
+        """Forget what was found of these entries."""
         for name in names:
+            self._changed[name] = self._version
+            self._untold.add(name)
+
+    def tell(self) -> State:
+        """The state, once it tells what is wrong with each changed entry by itself."""
+        for name in self._untold:
             loaded = self._catalogue.by_slug.get(name)
             self._own[name] = of_entry(loaded, self._catalogue) if loaded is not None else []
-            self._changed[name] = self._version
+            self._state = None
+        self._untold.clear()
+        return self.state
 
     def _is_beside(self, path: Path) -> bool:
         """Whether it belongs to the templates or to what browsers get as it is."""
@@ -142,7 +154,7 @@ class Workshop:
         if not known.issuperset(catalogue.groups):
             shown = tuple(loaded for loaded in content.entries if known.issuperset(loaded.groups))
             catalogue = Catalogue(replace(content, entries=shown))
-            self._tell({loaded.slug for loaded in content.entries} - {loaded.slug for loaded in shown})
+            self._change({loaded.slug for loaded in content.entries} - {loaded.slug for loaded in shown})
         self._without = catalogue is not self._catalogue or bool(content.broken)
         self._making = Making(catalogue, self._root)
         self._lesser: Making | None = None
@@ -150,7 +162,8 @@ class Workshop:
     # --- pages
 
     def answer(self, path: str) -> Answer:
-        """The file at this path, or the last good page where it can't be made."""
+        """The file at this path, or the last good page where it can't be made; with what an entry's findings are."""
+        self.tell()
         name = f"{path}index.html" if path == "" or path.endswith("/") else path
         data, state = self._made(name)
         if data is None:
@@ -238,9 +251,9 @@ class Workshop:
         """What doesn't load, what an entry that changed has by itself, and of the rest what was found last."""
         yield from self._reading.findings
         for name, own in self._own.items():
-            if self._changed[name] > self._found.version:
+            if self._changed[name] > self._found.version and name not in self._untold:
                 yield from own
-        for found in (self._found, self._found_in_logs):
+        for found in (self._found, self._found_logs):
             since = {name for name, version in self._changed.items() if version > found.version}
             yield from (finding for finding in found.findings if _entry_of(finding) not in since)
 
@@ -254,7 +267,7 @@ class Workshop:
         """What checks find in logs, of this version."""
         return self._version, examine_logs(self.content)
 
-    def look_at_pages(self) -> tuple[tuple[Problem, ...]]:
+    def look_through_pages(self) -> tuple[tuple[Problem, ...]]:
         """What keeps a page from being made, that nobody has asked for yet."""
         try:
             arrange(self.everything())
@@ -267,13 +280,13 @@ class Workshop:
         self._found = _Found(findings, version)
         return self._anew()
 
-    def found_in_logs(self, version: int, findings: list[Finding]) -> State:
+    def found_logs(self, version: int, findings: list[Finding]) -> State:
         """Take what ``look_through_logs`` found."""
-        self._found_in_logs = _Found(findings, version)
+        self._found_logs = _Found(findings, version)
         return self._anew()
 
-    def found_in_pages(self, problems: tuple[Problem, ...]) -> State:
-        """Take what ``look_at_pages`` found."""
+    def found_pages(self, problems: tuple[Problem, ...]) -> State:
+        """Take what ``look_through_pages`` found."""
         self._unmade = problems
         return self._anew()
 
