@@ -18,11 +18,11 @@ import signal
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .catalogue import Catalogue
 from .content import LoadedEntry
@@ -88,8 +88,7 @@ def _make(found: Documents, folder: Path) -> None:
     for file in sorted(out.iterdir()):
         if file.name.startswith(_NOT_OURS):
             file.unlink()
-    _require_whole(out)
-    stamp = {"documents": found.digest, "files": _digest(_files(out))}
+    stamp = {"documents": found.digest, "files": _digest(_require_whole(out))}
     (out / STAMP).write_text(json.dumps(stamp) + "\n", encoding="utf-8")
 
 
@@ -158,7 +157,7 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield path.relative_to(folder).as_posix(), path.read_bytes()
 
 
-def _digest(files: Iterator[tuple[str, bytes]]) -> str:
+def _digest(files: Iterable[tuple[str, bytes]]) -> str:
     told = hashlib.sha256()
     for path, data in files:
         told.update(f"{path}\0{len(data)}\0".encode() + data)
@@ -168,25 +167,27 @@ def _digest(files: Iterator[tuple[str, bytes]]) -> str:
 # --- Pagefind
 
 
-def _require_whole(folder: Path) -> None:
-    """Raise SiteError where a file of the index is missing or cut: on a full disk Pagefind ends with 0 all the same."""
+def _require_whole(folder: Path) -> list[tuple[str, bytes]]:
+    """The index's files. Raises SiteError where one is missing or cut: on a full disk Pagefind ends with 0 all the same."""
+    files = list(_files(folder))
     try:
-        entry = json.loads((folder / "pagefind-entry.json").read_bytes())
+        entry = json.loads(dict(files)["pagefind-entry.json"])
         pages = sum(language["page_count"] for language in entry["languages"].values())
-        enough = len(list((folder / "fragment").iterdir())) == pages
-    except (OSError, ValueError, LookupError, TypeError):
+        enough = sum(path.startswith("fragment/") for path, _ in files) == pages
+    except (ValueError, LookupError, TypeError):
         enough = False
-    cut = [path.name for path in sorted(folder.rglob("*.*")) if path.is_file() and not _is_whole(path)]
+    cut = [path.rpartition("/")[2] for path, data in files if not _is_whole(path, data)]
     if cut or not enough:
         what = ", ".join(cut[:3]) or "files are missing"
         raise SiteError(f"Pagefind left an index that isn't whole ({what}): is the disk full?")
+    return files
 
 
-def _is_whole(path: Path) -> bool:
-    data = path.read_bytes()
-    if path.suffix == ".js":
+def _is_whole(path: str, data: bytes) -> bool:
+    suffix = PurePosixPath(path).suffix
+    if suffix == ".js":
         return data.rstrip().endswith((b"};", b"();"))
-    if not path.suffix.startswith((".pagefind", ".pf_")):
+    if not suffix.startswith((".pagefind", ".pf_")):
         return bool(data)
     try:
         return bool(gzip.decompress(data))
