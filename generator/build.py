@@ -14,8 +14,9 @@ from .catalogue import Catalogue
 from .checks import examine_for_build
 from .content import Content
 from .finding import Finding
+from .former import Former, keys
 from .parallel import processes
-from .parts import Together, site_parts
+from .parts import Together, entry_of, site_parts
 from .write import File, Maker, SiteError, write_site
 
 ROOT = Path(__file__).parents[1]
@@ -72,13 +73,14 @@ def build(options: Options, progress: Callable[[str], None] = lambda stage: None
         progress("")
         return Result(tuple(findings), False, len(content.entries))
     progress("rendering and writing")
-    makers = site_makers(content, options.root, options.base_url, options.repository)
+    former = Former.at(options.out)
+    makers = site_makers(content, options.root, options.base_url, options.repository, former)
 
     def finish(folder: Path) -> None:
         progress("indexing")
         search_index.index(search_index.documents(Catalogue(content)), folder, former=options.out)
 
-    written = write_site((), options.out, finish, makers, count)
+    written = write_site((), options.out, finish, makers, count, former.renew)
     progress("")
     return Result(tuple(findings), True, len(content.entries), written)
 
@@ -112,9 +114,20 @@ def site_files(content: Content, root: Path, base_url: str = "", repository: str
     return [file for make in site_makers(content, root, base_url, repository) for file in make()]
 
 
-def site_makers(content: Content, root: Path, base_url: str = "", repository: str = "") -> list[Maker]:
-    """What makes the files of the site but the full-text index, what takes longest first."""
+def site_makers(
+    content: Content, root: Path, base_url: str = "", repository: str = "", former: Former | None = None
+) -> list[Maker]:
+    """What makes the files of the site but the full-text index, what takes longest first.
+
+    Files of entries are taken from the ``former`` site where it has them made of the same.
+    """
+    made_of = keys(content, root, (base_url, repository)) if former else {}
     makers: list[Maker] = []
     for part in site_parts(Catalogue(content), root, base_url, repository):
-        makers += [part.make] if isinstance(part, Together) else part.makers().values()
+        if isinstance(part, Together):
+            makers.append(part.make)
+            continue
+        for path, make in part.makers().items():
+            key = made_of.get(entry_of(path) or "")
+            makers.append(former.or_made(path, key, make) if former and key else make)
     return makers

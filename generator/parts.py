@@ -5,7 +5,8 @@ A build makes all; ``serve`` finds the part of the path that a browser asks for,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, ValuesView
+import re
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -71,6 +72,15 @@ def site_parts(catalogue: Catalogue, root: Path, base_url: str = "", repository:
     ]
 
 
+_OF_ENTRY = re.compile(rf"failures/([^/]+)/index\.html|{re.escape(api.ENTRIES)}([^/]+)\.(?:json|md)")
+
+
+def entry_of(path: str) -> str | None:
+    """The slug, or a former one, of the entry whose file this is; None for others."""
+    match = _OF_ENTRY.fullmatch(path)
+    return match and (match[1] or match[2])
+
+
 class _Renderings(Mapping[str, Maker]):
     """The makers of a section's pages, by their paths."""
 
@@ -94,8 +104,8 @@ class _Renderings(Mapping[str, Maker]):
     def __len__(self) -> int:
         return len(self._pages)
 
-    def values(self) -> ValuesView[Maker]:
-        return {path: partial(self._rendered, page) for path, page in self._pages.items()}.values()
+    def items(self) -> ItemsView[str, Maker]:
+        return {path: partial(self._rendered, page) for path, page in self._pages.items()}.items()
 
     def _rendered(self, page: Page) -> list[File]:
         return [replace(self._renderer.render(page), source=f"the {page.kind} page '{page.title}'")]

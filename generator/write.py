@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import hashlib
 import os
 import shutil
 import sys
@@ -34,14 +35,20 @@ class SiteError(Exception):
 class File:
     """A file of the site: its path from the site's root, with '/', and what it holds.
 
-    ``source`` says what it was made from, for the message when two files want one path.
+    ``source`` says what it was made from, for the message when two files want one path. ``made_of`` is a digest of
+    that, where the next build asks for it, and ``stands_at`` a file that holds the same and may be linked to.
     """
 
     path: str
     data: bytes
     source: str = ""
+    made_of: str = ""
+    digest: str = ""
+    stands_at: Path | None = None
 
 
+Made = Mapping[str, tuple[str, str]]
+"""Of files by their paths, what they were made of, and a digest of what they hold."""
 Maker = Callable[[], Iterable[File]]
 
 
@@ -51,11 +58,12 @@ def write_site(
     finish: Callable[[Path], None] = lambda folder: None,
     makers: Sequence[Maker] = (),
     count: int = 1,
+    remember: Callable[[Made], None] = lambda made: None,
 ) -> int:
     """Make ``out`` a folder that holds exactly ``files``, what ``makers`` make and ``finish`` adds; the number of files.
 
     Each maker's files are written where they are made, in one of ``count`` processes, and held no longer.
-    ``finish`` gets the new folder before it takes its place. Raises SiteError, and leaves ``out`` as it
+    ``finish`` gets the new folder before it takes its place, ``remember`` at last what files were made of. Raises SiteError, and leaves ``out`` as it
     was, where two files want one path, ``out`` is something else than a site of ours, or the system refuses.
     """
     arranged = arrange(files)
@@ -76,9 +84,10 @@ def write_site(
             finally:
                 _restore(out)
                 _clear(out)
+            remember({file.path: (file.made_of, file.digest) for file in written if file.made_of})
     except OSError as error:
         raise SiteError(_told(error, new, out)) from error
-    return written
+    return len(written)
 
 
 def _told(error: OSError, new: Path, out: Path) -> str:
@@ -175,32 +184,46 @@ def _refuse_place(out: Path) -> None:
         raise SiteError(f"{above}: is not a folder")
 
 
-def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], count: int) -> int:
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], count: int) -> list[File]:
+    """Write all files; what comes back names them and holds nothing."""
     folder.mkdir()
     (folder / MARKER).write_bytes(_MARKER_TEXT)
     made = {folder}
 
-    def write(path: str, data: bytes) -> None:
-        target = folder / path
+    def write(file: File) -> File:
+        target = folder / file.path
         if target.parent not in made:
             target.parent.mkdir(parents=True, exist_ok=True)
             made.add(target.parent)
-        target.write_bytes(data)
+        if file.stands_at is None or not _linked(file.stands_at, target):
+            target.write_bytes(file.data)
+        known = file.digest or (digest(file.data) if file.made_of else "")
+        return replace(file, data=b"", digest=known, stands_at=None)
 
     def make(maker: Maker) -> list[File]:
-        """The maker's files, written; what comes back names them and holds nothing."""
         written = []
         for file in maker():
             _refuse_path(file)
-            write(file.path, file.data)
-            written.append(replace(file, data=b""))
+            written.append(write(file))
         return written
 
-    for path, data in files.items():
-        write(path, data)
-    written = [File(path, b"") for path in files]
+    written = [write(File(path, data)) for path, data in files.items()]
     written += [file for part in mapped(make, makers, count) for file in part]
-    return len(arrange(written))
+    arrange(written)
+    return written
+
+
+def _linked(file: Path, target: Path) -> bool:
+    """Whether the file has this name, too, now."""
+    with contextlib.suppress(OSError):
+        if not file.is_symlink():
+            os.link(file, target)
+            return True
+    return False
 
 
 def _sync(folder: Path) -> None:
