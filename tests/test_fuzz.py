@@ -31,6 +31,7 @@ from generator.content import LoadedEntry, TextPage
 from generator.diagnose.command import diagnose, printed
 from generator.diagnose.engine import Engine, Logs
 from generator.find import Finder
+from generator.find_index import SearchShape, find_index
 from generator.load import load
 from generator.markdown import Markdown
 from generator.model import Entry
@@ -92,7 +93,10 @@ templates = st.one_of(
 
 @LENGTHS
 def test_no_signature_raises_or_hangs(length: int) -> None:
-    """From the model through the bundle into both of its readers; refused is refused as such."""
+    """From the model through bundle and index into their readers; refused is refused as such.
+
+    What is found by a whole template is found by a cut one, too.
+    """
 
     @fuzzed(80 * length)
     @given(st.data(), templates)
@@ -111,7 +115,16 @@ def test_no_signature_raises_or_hangs(length: int) -> None:
             html = Renderer(catalogue).render(page_of(catalogue)).data.decode()
             assert set(Tags(html).elements) <= set(usual().elements)
             line = "\n".join(data.draw(lines_for(part)) for part in template.split("\n"))
-            Finder(made).find(line)
+            index = find_index(catalogue)
+            SearchShape.model_validate_json(json.dumps(index), strict=False)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("generator.find_index.TEMPLATE_CHARACTERS", 0)
+                cut = find_index(catalogue)
+            by_whole, by_cut = (
+                {one.entry for one in Finder(each).find(line) if one.how == "signature"}
+                for each in (index, cut)
+            )
+            assert by_whole <= by_cut
             Engine(made).diagnose([("log", io.BytesIO(f"[rank0]: {line}\n".encode("utf-8", "replace")))])
 
     check()
@@ -383,7 +396,7 @@ queries = st.one_of(
 
 @LENGTHS
 def test_no_query_raises_or_hangs(length: int) -> None:
-    finder = Finder(real_bundle())
+    finder = Finder(find_index(Catalogue(load(ROOT / "content")[0])))
 
     @fuzzed(200 * length)
     @given(queries)
