@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from ..catalogue import Catalogue
@@ -25,6 +26,10 @@ CODES: Mapping[str, Explanation] = {
         "The docstring of a repro.py tells each part as 'python repro.py PART': fail, fix, and those that a log names. "
         "A part is named by one log at most, and that one is captured."
     ),
+    "stale-log": Explanation(
+        "A captured log quotes lines of repro.py, in tracebacks, that do not stand there now: the script has changed "
+        "since. `python build.py repro SLUG --capture` runs it again and writes the log."
+    ),
 }
 
 
@@ -46,6 +51,7 @@ def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
             message = f"the docstring has no line 'python repro.py {part}'"
             yield Finding(path, script.line, 1, "repro-part", "error", message)
     yield from _parts(loaded, script)
+    yield from _stale(loaded, data.decode().splitlines())
 
 
 def _without(loaded: LoadedEntry) -> Iterator[Finding]:
@@ -57,6 +63,33 @@ def _without(loaded: LoadedEntry) -> Iterator[Finding]:
         if log.part is not None:
             message = f"the log is of the part {shown(log.part)}, and the folder has no repro.py"
             yield finding(loaded.positions, ("logs", i, "part"), "no-repro", message)
+
+
+def _stale(loaded: LoadedEntry, lines: list[str]) -> Iterator[Finding]:
+    """Captured logs that quote the script as it isn't any more: the first such line of each."""
+    folder = loaded.positions.path.rpartition("/")[0]
+    for log in loaded.entry.logs:
+        said = loaded.files.get(log.file, b"").decode("utf-8", "replace").splitlines() if log.part else []
+        for number, text in enumerate(said, 1):
+            frame = _FRAME.search(text)
+            if frame is None or _is_quoted(lines, int(frame[1]), said[number : number + MEANWHILE]):
+                continue
+            message = f"line {frame[1]} of {FILE} is another now"
+            hint = f"run: python build.py repro {loaded.slug} --capture"
+            yield Finding(
+                f"{folder}/{log.file}", number, frame.start() + 1, "stale-log", "error", message, hint
+            )
+            break
+
+
+_FRAME = re.compile(rf'File "[^"]*\b{re.escape(FILE)}", line ([0-9]+)')
+MEANWHILE = 12
+"""Within so many lines after a frame its code stands, where other ranks print, too."""
+
+
+def _is_quoted(lines: list[str], number: int, said: list[str]) -> bool:
+    code = lines[number - 1].strip() if number <= len(lines) else None
+    return code is not None and any(text.rstrip().endswith(code) for text in said)
 
 
 def _parts(loaded: LoadedEntry, script: Script) -> Iterator[Finding]:

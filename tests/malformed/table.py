@@ -108,6 +108,12 @@ def _name_part(content: Path, part: str, captured: bool = False, twice: bool = F
     (content / SHORT).write_text(text.replace("made: composed", "made: captured") if captured else text)
 
 
+def _quote(content: Path, quoted: str) -> None:
+    """Let the captured log quote a line of repro.py."""
+    _name_part(content, "fail", captured=True)
+    _append(content, f'[rank0]:   File "/data/run/repro.py", line 1, in <module>\n[rank0]:     {quoted}\n')
+
+
 def _supersede(content: Path) -> None:
     """Let two entries be withdrawn in favor of each other."""
     for file, status, other in ((SHORT, "short", "disk-full"), (ENTRY, "complete", "port-taken")):
@@ -878,6 +884,9 @@ TREES = (
         "repro-part",
         54,
         11,
+    ),
+    Tree(
+        "log of a script that has changed", lambda c: _quote(c, "raise OSError(98)"), LOG, "stale-log", 2, 12
     ),
     Tree("folder for a log", lambda c: (c / "healthy/a.log").mkdir(), "healthy/a.log", "stray-file"),
 )
