@@ -68,7 +68,7 @@ def site_parts(catalogue: Catalogue, root: Path, base_url: str = "", repository:
             lambda: robot_files(catalogue, all_pages(catalogue), base_url),
         ),
         OneByOne(("css/",), partial(_styles, root / "static" / "css")),
-        OneByOne(("",), partial(_static, root / "static")),
+        OneByOne(("",), partial(_Static, root / "static")),
     ]
 
 
@@ -131,17 +131,30 @@ def _styles(folder: Path) -> Mapping[str, Maker]:
     return {file.path: partial(list, [file]) for file in stylesheets(folder)}
 
 
-def _static(folder: Path) -> Mapping[str, Maker]:
-    """What browsers get as it is: everything but the parts of the stylesheet."""
-    return {file: partial(_read, folder, file) for file in _static_paths(folder)}
+class _Static(Mapping[str, Maker]):
+    """What browsers get as it is: everything in the folder but the parts of the stylesheet."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
-def _static_paths(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.is_file() and relative.parts[0] != "css" and not path.name.startswith("."):
-            yield relative.as_posix()
+    def __getitem__(self, path: str) -> Maker:
+        parts = path.split("/")
+        inside = "\\" not in path and "\0" not in path and not {"", ".", ".."}.intersection(parts)
+        if not inside or not self._is_given(self._folder / path, parts[0]):
+            raise KeyError(path)
+        return partial(self._read, path)
 
+    def __iter__(self) -> Iterator[str]:
+        for path in sorted(self._folder.rglob("*")):
+            relative = path.relative_to(self._folder)
+            if self._is_given(path, relative.parts[0]):
+                yield relative.as_posix()
 
-def _read(folder: Path, path: str) -> list[File]:
-    return [File(path, (folder / path).read_bytes(), f"static/{path}")]
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _is_given(self, path: Path, top: str) -> bool:
+        return top != "css" and not path.name.startswith(".") and path.is_file()
+
+    def _read(self, path: str) -> list[File]:
+        return [File(path, (self._folder / path).read_bytes(), f"static/{path}")]

@@ -38,12 +38,14 @@ def content(tmp_path: Path) -> Path:
 
 @contextmanager
 def serving(content: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The server's process and its address; what it printed before the address is dropped."""
+    """The server's process and its address, once it has read the content."""
     command = [sys.executable, str(ROOT / "build.py"), "serve", "--port", "0", "--content", str(content)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
     try:
         address = next(line.strip() for line in process.stdout if line.startswith("http://"))
+        # A program's first answer comes when everything is read; a browser gets a page that says so.
+        get(address)
         yield process, address
     finally:
         process.send_signal(signal.SIGINT)

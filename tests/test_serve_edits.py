@@ -98,8 +98,12 @@ class World:
     def entry(self, change: Callable[[dict[str, Any]], bool | None]) -> bool:
         """Change the fields of an entry, drawn at random."""
         path = self.rng.choice(self.entries) / "entry.yaml"
-        fields = yaml.safe_load(path.read_bytes())
-        if change(fields) is False:
+        try:
+            fields = yaml.safe_load(path.read_bytes())
+            if change(fields) is False:
+                return False
+        except (yaml.YAMLError, LookupError, TypeError):
+            # Half an entry.
             return False
         return self.write(path, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True).encode())
 
@@ -304,7 +308,6 @@ def test_what_nobody_told_of_is_missed(tmp_path: Path, monkeypatch: pytest.Monke
     assert "Adresse" in next(e.entry.title for e in read.content.entries if e.slug == "port-taken")
     # A look that was too early is followed by one that isn't.
     path.write_bytes(before)
-    assert read.is_young
     assert read.look([]) == ({"port-taken"}, False)
 
 

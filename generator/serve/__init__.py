@@ -31,7 +31,7 @@ from .workshop import Index, Problem, State
 
 LOOK_MILLISECONDS = 500
 """After which it is asked again whether the folders are those that are watched."""
-QUIET_MILLISECONDS, MOST_MILLISECONDS = 5, 100
+QUIET_MILLISECONDS, MOST_MILLISECONDS = 2, 100
 """A change is told when so long no other followed, or when it is so old."""
 AGAIN_SECONDS = 3
 """So long after a change it is looked again at what changed: longer than files are young, see ``reading``."""

@@ -50,22 +50,13 @@ class Reading:
     @property
     def findings(self) -> list[Finding]:
         """What doesn't load."""
-        of_entries = (finding for kept in self._entries.values() for finding in kept.read[1])
+        of_entries = (finding for name in self.content.broken for finding in self._entries[name].read[1])
         return sorted([*self._of_rest, *self._of_folder, *of_entries])
 
     @property
     def names(self) -> frozenset[str]:
         """Of the entries, whether or not they load."""
         return frozenset(self._entries)
-
-    @property
-    def is_young(self) -> bool:
-        """Whether something was read again that may have changed since without a trace."""
-        return bool(self._again)
-
-    def findings_of(self, name: str) -> list[Finding]:
-        """What doesn't load of an entry."""
-        return self._entries[name].read[1] if name in self._entries else []
 
     def look(self, paths: Iterable[Path]) -> tuple[frozenset[str], bool]:
         """Read again what these paths are or are in: the entries that differ, and whether the rest does.

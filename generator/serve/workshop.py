@@ -97,11 +97,6 @@ class Workshop:
         """As it was read last."""
         return self._reading.content
 
-    @property
-    def is_young(self) -> bool:
-        """Whether another look is needed soon."""
-        return self._reading.is_young
-
     def look(self, paths: Iterable[Path]) -> State:
         """Read again what has changed: files and folders of the content, of templates/ and static/.
 
