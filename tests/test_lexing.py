@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,12 @@ CONTENT = Path(__file__).parents[1] / "content"
 LEXED = sorted(language for language in LANGUAGES if language != "text")
 OWN = {language: get_lexer_by_name(language, stripnl=False) for language in LEXED}
 QUICK = {language: quicken(get_lexer_by_name(language, stripnl=False)) for language in LEXED}
-PIECES = (
+PIECES = re.split(
+    "[|]",
     r"""def f(x):|async |import a.b|from . import c|class A(B):|self.|lambda|None|0x1F|1_0.5e-3j|f'{a!r:>{w}}'|rb'"""
     r"""|'|"|\|#|@d|:=|match x:|case _:|print|$(|${a}|`|<<EOF|EOF|export A=1|if [ -f x ]; then|fi|&&|{|}|[|]|+++ a"""
-    r"""|--- b|@@ -1 +1 @@|+x|-y|!z|    | |[s]|key = v|; c|_|0|a|.|%|=|~"""
-).split("|")
+    r"""|--- b|@@ -1 +1 @@|+x|-y|!z|    | |[s]|key = v|; c|_|0|a|.|%|=|~""",
+)
 """Beginnings of tokens."""
 ODD = (
     "'''",
