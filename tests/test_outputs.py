@@ -62,7 +62,9 @@ def test_every_file_of_the_api_is_as_described(site: Path) -> None:
             schema = {"$ref": "urn:api" + media["schema"]["$ref"]}
             validator = Draft202012Validator(schema, registry=registry)
             assert list(validator.iter_errors(json.loads(file.read_bytes()))) == [], path
-    others = {site / "api/v1" / name for name in ("openapi.json", "signatures.schema.json", "search.schema.json")}
+    others = {
+        site / "api/v1" / name for name in ("openapi.json", "signatures.schema.json", "search.schema.json")
+    }
     assert {file for file in (site / "api").rglob("*") if file.is_file()} - files == others
 
 
