@@ -146,6 +146,7 @@ def _short_condition(template: str) -> str:
     return _cut(_without_names(template), lambda literal: HEAD_OF_CONDITION)
 
 
+_WIDE = re.compile("  |\t")
 _LITERAL = re.compile(r"(?<![^{}\n])[^{}\n]{18,255}(?![^{}\n])(?!\})")
 
 
@@ -156,9 +157,11 @@ def _cut(template: str, end_of: Callable[[str], int]) -> str:
         literal = match[0]
         end = end_of(literal)
         cut = f"{literal[:end]}{{~{_in_base_36(check_of(literal))}}}"
-        return cut if end and literal.isascii() and len(cut) < len(literal) else literal
+        # The text that is asked for has single blanks.
+        is_told = end and len(cut) < len(literal) and literal.isascii() and not _WIDE.search(literal)
+        return cut if is_told else literal
 
-    return _LITERAL.sub(short, re.sub("[ \t]+", " ", template))
+    return _LITERAL.sub(short, "\n".join(line.strip(" \t\r") for line in template.split("\n")))
 
 
 def _in_base_36(number: int) -> str:
