@@ -113,6 +113,21 @@ def test_a_message_finds_its_entry_first(twin: Twin, loaded: LoadedEntry, signat
         assert (first.entry, first.how) == (loaded.slug, "signature"), text
 
 
+def test_cut_as_among_thousands_a_message_finds_its_entry_first(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "TEMPLATE_CHARACTERS", 0)
+    index = find_index(catalogue())
+    assert "{~" in json.dumps(index)
+    twin("index", "cut", index)
+    cut = Finder(index)
+    for loaded, signature in signatures():
+        text = "\n".join(f"[rank3]: {filled(part)}" for part in (*signature.needs, signature.text))
+        found = [one.to_json() for one in cut.find(text, 5)]
+        assert (found[0]["entry"], found[0]["how"]) == (loaded.slug, "signature"), text
+        assert json.dumps(twin("find", "cut", text, 5)) == json.dumps(found)
+
+
 @pytest.mark.parametrize(("query", "slug"), TYPED, ids=[query for query, _ in TYPED])
 def test_a_few_words_find_their_entry_first(twin: Twin, query: str, slug: str) -> None:
     assert ranked(twin, query)[0].entry == slug
