@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any
 from .cache import cache_folder
 
 OWN = Path(__file__).parent
+TICK_NANOSECONDS = 10_000_000
+"""The clock by which Linux tells when a file changed ticks a hundred times a second, or oftener."""
 
 
 def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]], name: str) -> Mapping[str, Any]:
@@ -30,13 +33,14 @@ def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]], name
     folder = cache_folder()
     if folder is None:
         return make()[0]
-    key = _key(content)
+    key, newest = _key(content)
     place = folder / f"{name}-{hashlib.sha256(os.fsencode(content)).hexdigest()[:16]}.json"
     with suppress(OSError, ValueError):
         head, _, data = _own_file(place).partition(b"\n")
         if head == _head(key, data):
             bundle: Mapping[str, Any] = json.loads(data)
             return bundle
+    _await_next_tick(newest)
     made, is_whole = make()
     if not is_whole:
         return made
@@ -48,6 +52,13 @@ def kept(content: Path, make: Callable[[], tuple[Mapping[str, Any], bool]], name
         new.write_bytes(_head(key, data) + b"\n" + data)
         new.replace(place)
     return made
+
+
+def _await_next_tick(newest: int) -> None:
+    """What changes twice within one tick has the same times twice; so nothing is read in the tick of its last change."""
+    left = newest + TICK_NANOSECONDS - time.time_ns()
+    if 0 < left <= TICK_NANOSECONDS:
+        time.sleep(left / 1e9)
 
 
 def _own_file(place: Path) -> bytes:
@@ -63,22 +74,27 @@ def _head(key: str, data: bytes) -> bytes:
     return f"{key} {hashlib.sha256(data).hexdigest()}".encode()
 
 
-def _key(content: Path) -> str:
-    told = hashlib.sha256()
-    for path in (*_files(content / "failures", 1), *_files(content / "lines"), *_files(content / "taxonomy")):
-        told.update(_told(path))
-    for path in _files(OWN, 1):
-        told.update(_told(path))
-    return told.hexdigest()
+def _key(content: Path) -> tuple[str, int]:
+    """A digest of what is told of every file, and when the last one changed."""
+    told, newest = hashlib.sha256(), 0
+    folders = [(content / "failures", 1), (content / "lines", 0), (content / "taxonomy", 0), (OWN, 1)]
+    for folder, deep in folders:
+        for path in _files(folder, deep):
+            text, changed = _told(path)
+            told.update(text)
+            newest = max(newest, changed)
+    return told.hexdigest(), newest
 
 
-def _told(path: str) -> bytes:
+def _told(path: str) -> tuple[bytes, int]:
+    """Path, size, times and number of a file, and when it changed."""
     try:
         found = os.stat(path)
     except OSError:
-        return f"{path}\0gone\0".encode("utf-8", "surrogateescape")
+        return f"{path}\0gone\0".encode("utf-8", "surrogateescape"), 0
     times = f"{found.st_mtime_ns}\0{found.st_ctime_ns}"
-    return f"{path}\0{found.st_size}\0{times}\0{found.st_ino}\0".encode("utf-8", "surrogateescape")
+    text = f"{path}\0{found.st_size}\0{times}\0{found.st_ino}\0"
+    return text.encode("utf-8", "surrogateescape"), found.st_ctime_ns
 
 
 def _files(folder: Path, deep: int = 0) -> Iterator[str]:

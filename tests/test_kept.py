@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generator.cli import _bundle, _find_index, run
-from generator.kept import kept
+from generator.kept import TICK_NANOSECONDS, kept
 
 RIGHT = Path(__file__).parent / "malformed" / "content"
 ENTRY = "failures/port-taken/entry.yaml"
@@ -89,6 +90,23 @@ def test_the_index_of_find_is_kept_beside_the_bundle(content: Path) -> None:
     assert kept(content, refuse, "signatures") == bundle
     assert kept(content, refuse, "search") == index
     assert list(index["slugs"]) == list(bundle["entries"])
+
+
+def test_nothing_is_read_within_the_tick_of_its_last_change(tmp_path: Path, own: Path) -> None:
+    """Else a second change in that tick, of equal size, would have left no trace."""
+    path = tmp_path / "content/lines/one.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("- id: one")
+    read: list[int] = []
+
+    def make() -> tuple[dict[str, Any], bool]:
+        read.append(time.time_ns())
+        return {}, True
+
+    kept(tmp_path / "content", make, "one")
+    assert read[0] - path.stat().st_ctime_ns >= TICK_NANOSECONDS
+    kept(tmp_path / "content", make, "one")
+    assert len(read) == 1
 
 
 def test_two_folders_keep_two(content: Path, tmp_path: Path) -> None:
