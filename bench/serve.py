@@ -206,13 +206,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure how soon an edit is seen.")
     parser.add_argument("--sizes", default="1000,10000", help="numbers of entries (1000,10000)")
     parser.add_argument("--edits", type=int, default=20)
-    parser.add_argument("--content", type=Path, help="a content folder to take instead of generated entries")
+    parser.add_argument(
+        "--content", type=Path, action="append", help="a content folder to take instead of generated entries"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
     results: list[Served] = []
-    if options.content:
-        count = len(list((options.content / "failures").iterdir()))
-        results.append(measure(options.content.resolve(), count, options.edits))
+    for content in options.content or []:
+        count = len(list((content / "failures").iterdir()))
+        results.append(measure(content.resolve(), count, options.edits))
     for count in [] if options.content else map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory(prefix="firstfault-bench-") as folder:
             entries.write(Path(folder) / "content", count)

@@ -25,6 +25,7 @@ import uvicorn
 from watchfiles import Change, awatch
 
 from ..build import ROOT, process_count
+from ..load import is_visible
 from .site import Office, Site, Workers
 from .web import application
 from .workshop import Index, Problem, State
@@ -138,7 +139,7 @@ async def _watch(options: Options, office: Office, show: Show, say: Callable[[st
         try:
             async for changes in awatch(
                 *folders,
-                watch_filter=None,
+                watch_filter=lambda _, path: is_visible(Path(path).name),
                 debounce=MOST_MILLISECONDS,
                 step=QUIET_MILLISECONDS,
                 rust_timeout=LOOK_MILLISECONDS,

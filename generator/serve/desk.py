@@ -22,7 +22,7 @@ from typing import Any
 from .workshop import State, Workshop
 
 ASIDE = frozenset({"missed", "look_through", "look_through_logs", "look_through_pages", "index"})
-"""Questions that take long. Of a former version nobody wants to know the answer: it is None when another begins."""
+"""Questions that take long. The answer is None when something is said to have changed meanwhile."""
 IDLE_SECONDS = 0.2
 END_SECONDS = 5
 NICENESS = 10
@@ -96,12 +96,14 @@ class _Desk:
 
     def _look(self, reply: Take, paths: tuple[Path, ...]) -> None:
         """Reply before the changed entries are checked: browsers come meanwhile."""
+        if paths:
+            # Before anything is touched: what is written while a child shares it has to be copied.
+            self._stop()
         before = self._workshop.state.version
         state = _tried(lambda: self._workshop.look(paths))
         reply(state)
         if isinstance(state, State) and state.version != before:
             self._questions.send((None, self._workshop.tell()))
-            self._stop()
 
     def _stop(self) -> None:
         for connection, child in list(self._children.items()):
