@@ -279,6 +279,7 @@ def test_what_is_served_is_never_stale(edits: int, tmp_path: Path, monkeypatch: 
         beside = [path for path in world.touched if not path.is_relative_to(world.content)]
         # Somebody told of the change, or nobody did.
         workshop.look(world.touched if rng.random() < 0.7 else [*workshop.missed(), *beside])
+        workshop.prepare()
         assert compared(world, workshop, made, former) == [], done
         if rng.random() < 0.3:
             (own / "version.py").write_text(f"VERSION = {rng.random()}")

@@ -104,6 +104,7 @@ class _Desk:
         reply(state)
         if isinstance(state, State) and state.version != before:
             self._questions.send((None, self._workshop.tell()))
+            self._workshop.prepare()
 
     def _stop(self) -> None:
         for connection, child in list(self._children.items()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -89,6 +90,7 @@ class Workshop:
         self._untold: set[str] = set()
         self._unmade: tuple[Problem, ...] = ()
         self._last: dict[str, bytes] = {}
+        self._asked = ""
         self._state: State | None = None
         self._begin()
 
@@ -153,6 +155,7 @@ class Workshop:
         self._without = catalogue is not self._catalogue or bool(content.broken)
         self._making = Making(catalogue, self._root)
         self._lesser: Making | None = None
+        self._prepared: dict[str, bytes] = {}
 
     # --- pages
 
@@ -164,10 +167,19 @@ class Workshop:
         if data is None:
             data, state = self._last_good(name, state)
         elif name.endswith(".html"):
-            self._last[name] = data
+            self._last[name], self._asked = data, name
         return Answer(data, state, data is None and self._making.has(f"{path}/index.html"))
 
+    def prepare(self) -> None:
+        """Make the page that was asked for last: its browser comes in a moment. It is given once."""
+        # Who asks is told what is wrong.
+        with suppress(Exception):
+            if self._asked and (data := self._making.file(self._asked)) is not None:
+                self._prepared[self._asked] = data
+
     def _made(self, name: str) -> tuple[bytes | None, State]:
+        if name in self._prepared:
+            return self._prepared.pop(name), self.state
         try:
             return self._making.file(name), self.state
         except Exception as error:
