@@ -41,6 +41,8 @@ from .yaml_document import compose, decode, read_document
 
 T = TypeVar("T")
 MAX_FILE_BYTES = 4_000_000
+MAX_RECORD_BYTES = 64_000_000
+"""Of what is recorded of all entries: some hundred bytes for each log."""
 FOLDERS = ("evidence", "failures", "healthy", "hubs", "lines", "pages", "taxonomy")
 SCHEMA_FILE = "entry.schema.json"
 
@@ -122,7 +124,9 @@ class _Loader:
             lines=tuple(self._lines()),
             pages=tuple(self._pages()),
             healthy=MappingProxyType({file.name: data for file, data in self._files("healthy", ".log")}),
-            evidence=MappingProxyType({file.name: data for file, data in self._files("evidence", ".json")}),
+            evidence=MappingProxyType(
+                {file.name: data for file, data in self._files("evidence", ".json", MAX_RECORD_BYTES)}
+            ),
             positions=MappingProxyType(self.positions),
         )
 
@@ -251,11 +255,11 @@ class _Loader:
         self.findings += more
         return (None if findings else value), document.positions
 
-    def _files(self, folder: str, suffix: str) -> Iterator[tuple[Path, bytes]]:
+    def _files(self, folder: str, suffix: str, most: int = MAX_FILE_BYTES) -> Iterator[tuple[Path, bytes]]:
         for path in self._listing(self.root / folder):
             if path.suffix != suffix:
                 self.report(path, "stray-file", f"only {suffix} files are read here", "")
-            elif (data := self._bytes(path)) is not None:
+            elif (data := self._bytes(path, most)) is not None:
                 yield path, data
 
     def _listing(self, folder: Path) -> list[Path]:
@@ -285,7 +289,7 @@ class _Loader:
             self.report(path, "link-out", _LEADS_OUT, "put the file itself there")
         return inside
 
-    def _bytes(self, path: Path) -> bytes | None:
+    def _bytes(self, path: Path, most: int = MAX_FILE_BYTES) -> bytes | None:
         """What the file holds; None, and a finding, where it can't be read as a file of a sensible size."""
         try:
             if not path.is_file():
@@ -294,13 +298,13 @@ class _Loader:
             with path.open("rb") as file:
                 # Asked for more than there is, a system call would be given megabytes to fill.
                 size = os.fstat(file.fileno()).st_size
-                data = file.read(min(size, MAX_FILE_BYTES) + 1)
+                data = file.read(min(size, most) + 1)
         except OSError as error:
             self.report(path, "unreadable", f"can't be read: {error.strerror}")
             return None
-        if len(data) > MAX_FILE_BYTES:
+        if len(data) > most:
             hint = "keep what is needed; of a log, the lines around the error"
-            self.report(path, "too-large", f"the file has over {MAX_FILE_BYTES} bytes", hint)
+            self.report(path, "too-large", f"the file has over {most} bytes", hint)
             return None
         return data
 

@@ -19,7 +19,7 @@ from generator.checks import CODES, examine
 from generator.cli import run
 from generator.finding import Finding
 from generator.hidden import HIDDEN
-from generator.load import load
+from generator.load import MAX_FILE_BYTES, load
 from generator.model import Entry
 from generator.validate import STAND_IN, validate
 from generator.yaml_document import compose, read_document
@@ -189,6 +189,15 @@ def test_a_log_that_cannot_be_read_is_not_called_missing(content: Path, spoil: s
 def test_hidden_names_are_not_content(content: Path) -> None:
     (content / "failures/port-taken/.entry.yaml.swp").write_bytes(b"\xff")
     (content / ".git").mkdir()
+    assert examine(content)[1] == []
+
+
+def test_a_record_of_many_entries_is_read(content: Path) -> None:
+    """Ten thousand entries have more rows in it than any entry's file may have bytes."""
+    row = {"log": "a/b.log", "says": "other", "of": None, "named": None, "verdict": "clean", "standing": []}
+    rows = ",".join([json.dumps(row)] * 60_000)
+    (content / "evidence/corpora.json").write_text(f'{{"logs": [{rows}], "unseen": []}}')
+    assert (content / "evidence/corpora.json").stat().st_size > MAX_FILE_BYTES
     assert examine(content)[1] == []
 
 
