@@ -196,6 +196,7 @@ def test_a_record_of_many_entries_is_read(content: Path) -> None:
     """Ten thousand entries have more rows in it than any entry's file may have bytes."""
     row = {"log": "a/b.log", "says": "other", "of": None, "named": None, "verdict": "clean", "standing": []}
     rows = ",".join([json.dumps(row)] * 60_000)
+    (content / "evidence").mkdir(exist_ok=True)
     (content / "evidence/corpora.json").write_text(f'{{"logs": [{rows}], "unseen": []}}')
     assert (content / "evidence/corpora.json").stat().st_size > MAX_FILE_BYTES
     assert examine(content)[1] == []
