@@ -25,8 +25,9 @@ from .write import File, Made, Maker, digest
 
 PROSE = frozenset(
     {
-        *("causes", "changes", "confirm", "examples", "executive", "faq", "figures", "fixes", "in_deepspeed"),
-        *("logs", "mechanism", "observe", "prevention", "quick_answer", "references", "reviewed", "symptoms"),
+        *("causes", "changes", "confirm", "do_now", "examples", "executive", "faq", "figures", "fixes"),
+        *("in_deepspeed", "logs", "look_instead", "mechanism", "observe", "prevention", "quick_answer"),
+        *("references", "reviewed", "summary", "symptoms"),
     }
 )
 """Fields of an entry that no other entry's page or document reads."""
