@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +137,15 @@ class Corpora(BaseModel):
     def of_entries(self) -> tuple[LogResult, ...]:
         return tuple(log for log in self.logs if log.says is not None)
 
-    def shared(self, slug: str) -> tuple[str, ...]:
-        """The other entries in whose logs this one's messages stand too, without being named."""
-        return tuple(
-            sorted({log.of for log in self.logs if slug in log.standing and log.of and log.of != slug})
-        )
+    @cached_property
+    def shared(self) -> Mapping[str, tuple[str, ...]]:
+        """By slug, the other entries in whose logs this one's messages stand too, without being named."""
+        others: dict[str, set[str]] = {}
+        for log in self.logs:
+            for slug in log.standing:
+                if log.of and log.of != slug:
+                    others.setdefault(slug, set()).add(log.of)
+        return {slug: tuple(sorted(found)) for slug, found in others.items()}
 
 
 def compared(catalogue: Catalogue) -> Corpora:

@@ -505,7 +505,7 @@ def corpora_shown(catalogue: Catalogue) -> Mapping[str, Any]:
     shared = [
         (loaded, tuple(catalogue.by_slug[slug] for slug in others if slug in catalogue.by_slug))
         for loaded in catalogue.current
-        if (others := corpora.shared(loaded.slug))
+        if (others := corpora.shared.get(loaded.slug))
     ]
     signatures = sum(len(loaded.entry.signatures) for loaded in catalogue.current)
     return {
