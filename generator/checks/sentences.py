@@ -111,11 +111,17 @@ def _telling_runs(words: tuple[str, ...], frequency: Mapping[Run, int]) -> set[R
     """
     length = len(words)
     longest = int(length * (2 - SIMILARITY) / SIMILARITY + _ROUNDING)
-    parts = int((1 - SIMILARITY) * (length + longest) + _ROUNDING) + 1
+    parts = _most_changes(length + longest) + 1
     runs = list(_runs(words))
     bounds = [length * part // parts for part in range(parts + 1)]
     return {min(runs[start : end - 3], key=frequency.__getitem__) for start, end in pairwise(bounds)}
 
 
 def _similar(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    return Indel.normalized_similarity(a, b, score_cutoff=SIMILARITY) > 0
+    most = _most_changes(len(a) + len(b))
+    return Indel.distance(a, b, score_cutoff=most) <= most
+
+
+def _most_changes(words: int) -> int:
+    """How many words may be taken out or put in between two sentences of so many words together."""
+    return int((1 - SIMILARITY) * words + _ROUNDING)
