@@ -348,9 +348,9 @@ def _said(name: str, kind: str, measure: Measure) -> Measure:
     return measure
 
 
-def report(count: int, rounds: int, table: Table) -> str:
+def report(rounds: int, table: Table) -> str:
     """Medians and ratios as a Markdown table."""
-    lines = [f"### {count:,} entries, median of {rounds} round{'s' * (rounds > 1)}", ""]
+    lines = [f"Median of {rounds} round{'s' * (rounds > 1)}.", ""]
     lines += [
         "| | build | wall s | CPU s | peak MB | wall / Hugo | CPU / Hugo |",
         "|---|---|---|---|---|---|---|",
@@ -378,12 +378,12 @@ def _median(measures: Sequence[Measure]) -> Measure | None:
 
 _INTRODUCTION = """## Building the site, beside other generators
 
-By `bench/sites.py`. Read the ratios, machines differ.
+By `bench/sites.py`, the sections below. Read the ratios, machines differ.
 
 Every tool gets the same generated entries, as rich as the real ones: ours as content, the others as one Markdown
 file each with the same text, tables and code, and highlights it. Ours checks the entries and writes everything that
 the site has, such as the signature bundle, the API and the feeds. MkDocs has its search index always; the others have none.
-'After one edit' is a new process with what the build before left: MkDocs gets `--dirty`,
+'After one edit' is a new process with what the build before left, of which ours takes over what has not changed; MkDocs gets `--dirty`,
 and so leaves out pages that it takes to be unchanged; Eleventy's incremental build needs its server. Memory is that of all processes, with what they share counted once.
 """
 
@@ -400,15 +400,14 @@ def main() -> int:
     versions = "; ".join(
         f"{tool.name} {tool.version}" for tool in taking_part if tool.name != "ours with search"
     )
-    head = f"{_INTRODUCTION}\n{date.today()}; {machine()}.\n{versions}.\n"
-    parts = [head]
+    put(_INTRODUCTION, options.results)
     for count in map(int, options.sizes.split(",")):
+        head = f"## Building the site: {count:,} entries\n\n{date.today()}; {machine()}.\n{versions}.\n"
         with tempfile.TemporaryDirectory(prefix="firstfault-bench-") as folder:
-            parts.append("")
             for number, table in enumerate(run(Path(folder), count, options.rounds, taking_part), 1):
-                parts[-1] = report(count, number, table)
-                put("\n".join(parts), options.results)
-        print(parts[-1], flush=True)
+                section = f"{head}\n{report(number, table)}"
+                put(section, options.results)
+        print(section, flush=True)
     return 0
 
 

@@ -108,7 +108,7 @@ def test_a_report_gives_the_ratios_to_hugo() -> None:
     def rows(*walls: float) -> dict[str, list[sites.Measure]]:
         return {"clean": [sites.Measure(wall, 2 * wall, 100) for wall in walls], "again": []}
 
-    text = sites.report(1000, 3, {"ours": rows(3, 1, 2), "hugo": rows(4, 4, 4)})
+    text = sites.report(3, {"ours": rows(3, 1, 2), "hugo": rows(4, 4, 4)})
     assert "| ours | clean | 2.00 | 4.00 | 100 | 0.50 | 0.50 |" in text
     assert "| hugo | clean | 4.00 | 8.00 | 100 | 1.00 | 1.00 |" in text
 
