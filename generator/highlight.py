@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, lru_cache
 
 from markupsafe import Markup, escape
 from pygments import highlight as run_pygments
@@ -18,7 +18,7 @@ LEAST_ALIKE = 0.3
 """The share of common lines from which marking the others tells something."""
 
 
-@cache
+@lru_cache(256)
 def highlight(code: str, language: str) -> Markup:
     """``code`` as highlighted lines; as plain text where Pygments doesn't know the language."""
     if language == "text":
