@@ -27,7 +27,7 @@ from pathlib import Path, PurePosixPath
 from .catalogue import Catalogue
 from .content import LoadedEntry
 from .find import without_holes
-from .write import SiteError
+from .write import SiteError, linked
 
 FOLDER = "pagefind"
 STAMP = "made-of.json"
@@ -143,9 +143,7 @@ def _take_over(former: Path, new: Path, digest: str) -> bool:
     for path, data in files:
         target = new / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(former / path, target, follow_symlinks=False)
-        except OSError:
+        if not linked(former / path, target):
             target.write_bytes(data)
     return True
 

@@ -199,7 +199,7 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
         if target.parent not in made:
             target.parent.mkdir(parents=True, exist_ok=True)
             made.add(target.parent)
-        if file.stands_at is None or not _linked(file.stands_at, target):
+        if file.stands_at is None or not linked(file.stands_at, target):
             target.write_bytes(file.data)
         known = file.digest or (digest(file.data) if file.made_of else "")
         return replace(file, data=b"", digest=known, stands_at=None)
@@ -217,7 +217,7 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
     return written
 
 
-def _linked(file: Path, target: Path) -> bool:
+def linked(file: Path, target: Path) -> bool:
     """Whether the file has this name, too, now."""
     with contextlib.suppress(OSError):
         if not file.is_symlink():
