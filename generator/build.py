@@ -50,16 +50,18 @@ class Result:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of garbage, which would look again and again through what lives until the end."""
-    gc.disable()
+def _collecting_young() -> Iterator[None]:
+    """Garbage is looked for among what is new, not again and again through what lives until the end."""
+    before = gc.get_threshold()
+    never = 1_000_000
+    gc.set_threshold(20_000, never, never)
     try:
         yield
     finally:
-        gc.enable()
+        gc.set_threshold(*before)
 
 
-@_uncollected()
+@_collecting_young()
 def build(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Result:
     """Build the site, or write nothing where a finding forbids it. Raises SiteError where it can't be written."""
     source = options.content or options.root / "content"

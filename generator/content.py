@@ -13,6 +13,16 @@ FieldPath = tuple[str | int, ...]
 """The way to a field from a document's root, such as ``("signatures", 0, "text")``."""
 
 
+PROSE = frozenset(
+    {
+        *("causes", "changes", "confirm", "do_now", "examples", "executive", "faq", "figures", "fixes"),
+        *("in_deepspeed", "logs", "look_instead", "mechanism", "observe", "prevention", "quick_answer"),
+        *("references", "reviewed", "summary", "symptoms"),
+    }
+)
+"""Fields of an entry that no other entry's page or document reads."""
+
+
 @dataclass(frozen=True)
 class Positions:
     """Where each field of a YAML document stands; lines and columns are 1-based.

@@ -19,18 +19,11 @@ from importlib import metadata
 from pathlib import Path
 
 from .cache import cache_folder
-from .content import Content, LoadedEntry
+from .content import PROSE, Content, LoadedEntry
 from .model import Entry
+from .packing import whole
 from .write import File, Made, Maker, digest
 
-PROSE = frozenset(
-    {
-        *("causes", "changes", "confirm", "do_now", "examples", "executive", "faq", "figures", "fixes"),
-        *("in_deepspeed", "logs", "look_instead", "mechanism", "observe", "prevention", "quick_answer"),
-        *("references", "reviewed", "summary", "symptoms"),
-    }
-)
-"""Fields of an entry that no other entry's page or document reads."""
 _SHOWN = frozenset(Entry.model_fields) - PROSE
 _USED = ("jinja2", "markdown-it-py", "markupsafe", "mdurl", "pydantic", "pygments")
 _OWN = Path(__file__).parent
@@ -51,7 +44,7 @@ def _key(told: hashlib._Hash, loaded: LoadedEntry) -> str:
 
 
 def _shown(loaded: LoadedEntry) -> bytes:
-    return f"{loaded.slug}\0{loaded.entry.model_dump_json(include=set(_SHOWN))}".encode()
+    return f"{loaded.slug}\0{whole(loaded.entry).model_dump_json(include=set(_SHOWN))}".encode()
 
 
 def _beside(content: Content) -> Iterable[bytes]:

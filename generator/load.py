@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from . import packing
 from .content import Content, LoadedEntry, Positions, TextPage
 from .finding import Explanation, Finding, printable, shown
 from .model import (
@@ -43,6 +44,8 @@ T = TypeVar("T")
 MAX_FILE_BYTES = 4_000_000
 MAX_RECORD_BYTES = 64_000_000
 """Of what is recorded of all entries: some hundred bytes for each log."""
+PACKED = 3_000
+"""Entries from which on they are packed: memory then counts for more than the time that it takes."""
 FOLDERS = ("evidence", "failures", "healthy", "hubs", "lines", "pages", "taxonomy")
 SCHEMA_FILE = "entry.schema.json"
 
@@ -59,7 +62,9 @@ def load(root: Path, count: int = 1) -> tuple[Content, list[Finding]]:
     """
     rest, findings = load_rest(root)
     names, of_folder = entry_names(root)
-    reads = dict(zip(names, mapped(partial(load_entry, root), names, count), strict=True))
+    read = partial(load_packed if len(names) >= PACKED else load_entry, root)
+    reads = dict(zip(names, mapped(read, names, count), strict=True))
+    packing.lay_aside(loaded.entry for loaded, _ in reads.values() if loaded)
     of_entries = (finding for _, found in reads.values() for finding in found)
     return with_entries(rest, reads), sorted([*findings, *of_folder, *of_entries])
 
@@ -80,6 +85,12 @@ def load_entry(root: Path, name: str) -> Read:
     """What stands under this name among the entries."""
     loader = _Loader(root)
     return loader.entry(root / "failures" / name), loader.findings
+
+
+def load_packed(root: Path, name: str) -> Read:
+    """The same, small where nothing is wrong with it."""
+    loaded, findings = load_entry(root, name)
+    return packing.packed(loaded, root / "failures" / name) if loaded and not findings else loaded, findings
 
 
 def with_entries(rest: Content, reads: Mapping[str, Read]) -> Content:

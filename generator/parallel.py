@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,60 +38,64 @@ def mapped(work: Callable[[T], R], things: Sequence[T], count: int) -> list[R]:
     waiting, fed = os.pipe()
     os.write(fed, b"".join(number.to_bytes(4, "big") for number in range(-(-len(things) // size))))
     os.close(fed)
-    children = [_forked(work, things, waiting, size) for _ in range(1, count)]
+
+    def share() -> Iterator[tuple[int, R]]:
+        """What this process does, with its place: chunk after chunk, until none waits."""
+        while number := os.read(waiting, 4):
+            first = int.from_bytes(number, "big") * size
+            for at in range(first, min(first + size, len(things))):
+                yield at, work(things[at])
+
+    children = [_forked(share) for _ in range(1, count)]
     try:
-        found = _share(work, things, waiting, size)
+        found = dict(share())
     finally:
         os.close(waiting)
-        answers = [_answer_of(*child) for child in children]
-    for answer in answers:
-        if isinstance(answer, BaseException):
-            raise answer
-        found |= {at: pickle.loads(packed) for at, packed in answer.items()}
+        for child, _ in children:
+            os.waitpid(child, 0)
+    for _, answers in children:
+        with answers:
+            found |= _told(answers)
     return [found[at] for at in range(len(things))]
 
 
-def _share(work: Callable[[T], R], things: Sequence[T], waiting: int, size: int) -> dict[int, R]:
-    """What this process did, by its place: chunk after chunk, until none waits."""
-    done: dict[int, R] = {}
-    while number := os.read(waiting, 4):
-        first = int.from_bytes(number, "big") * size
-        for at in range(first, min(first + size, len(things))):
-            done[at] = work(things[at])
-    return done
+def _forked(share: Callable[[], Iterator[tuple[int, R]]]) -> tuple[int, IO[bytes]]:
+    """A child that does a share: its process id, and the file that it writes the results into.
 
-
-def _forked(work: Callable[[T], R], things: Sequence[T], waiting: int, size: int) -> tuple[int, int]:
-    """A child that does a share and writes it into a pipe: its process id, and the pipe's end."""
-    reading, writing = os.pipe()
+    A file takes them as they come, so that no process holds many, and none waits for another one.
+    """
+    answers = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has been read
     child = os.fork()
     if child:
-        os.close(writing)
-        return child, reading
+        return child, answers
     code = 1
     try:
-        os.close(reading)
-        with os.fdopen(writing, "wb") as pipe:
-            try:
-                # Packed one by one, while others are worked on: at the end nobody waits for it.
-                answer: dict[int, bytes] | BaseException = _share(
-                    lambda thing: pickle.dumps(work(thing), pickle.HIGHEST_PROTOCOL), things, waiting, size
-                )
-            except BaseException as error:
-                answer = error
-            pickle.dump(answer, pipe, pickle.HIGHEST_PROTOCOL)
+        try:
+            for answer in share():
+                pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+            last: BaseException | None = None
+        except BaseException as error:
+            last = error
+        pickle.dump(last, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
         code = 0
     finally:
         # Nothing is cleaned up here that is the parent's, such as its buffers or temporary folders.
         os._exit(code)
 
 
-def _answer_of(child: int, reading: int) -> dict[int, bytes] | BaseException:
-    """The packed results that the child wrote, or that it ended without a word."""
-    with os.fdopen(reading, "rb") as pipe:
-        try:
-            answer: dict[int, bytes] | BaseException = pickle.load(pipe)
-        except (EOFError, pickle.UnpicklingError) as error:
-            answer = ChildProcessError(f"a process of the build ended early; was it killed? ({error})")
-    os.waitpid(child, 0)
-    return answer
+def _told(answers: IO[bytes]) -> dict[int, R]:
+    """What a child that has ended wrote; raises what it raised, or that it ended without a last word."""
+    found: dict[int, R] = {}
+    answers.seek(0)
+    try:
+        while answer := pickle.load(answers):
+            if isinstance(answer, BaseException):
+                raise answer
+            at, result = answer
+            found[at] = result
+    except (EOFError, pickle.UnpicklingError) as error:
+        raise ChildProcessError(
+            f"a process of the build ended early; was it killed, or the disk full? ({error})"
+        ) from error
+    return found

@@ -108,7 +108,8 @@ class _Renderings(Mapping[str, Maker]):
         return {path: partial(self._rendered, page) for path, page in self._pages.items()}.items()
 
     def _rendered(self, page: Page) -> list[File]:
-        return [replace(self._renderer.render(page), source=f"the {page.kind} page '{page.title}'")]
+        # Of a copy: what a page gathers is not held longer than it is made.
+        return [replace(self._renderer.render(replace(page)), source=f"the {page.kind} page '{page.title}'")]
 
 
 def _documents(catalogue: Catalogue, base_url: str) -> Mapping[str, Maker]:

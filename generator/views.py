@@ -468,20 +468,26 @@ class Tally:
 
 
 def tally(catalogue: Catalogue) -> Tally:
-    entries = [loaded.entry for loaded in catalogue.current]
-    signatures = [signature for entry in entries for signature in entry.signatures]
-    grades = Counter(cause.grade for entry in entries for cause in entry.causes)
-    made = Counter(log.made for entry in entries for log in entry.logs)
+    signatures: list[Signature] = []
+    grades: Counter[Grade] = Counter()
+    made: Counter[str] = Counter()
+    urls: set[str] = set()
+    for loaded in catalogue.current:
+        entry = loaded.entry
+        signatures += entry.signatures
+        grades.update(cause.grade for cause in entry.causes)
+        made.update(log.made for log in entry.logs)
+        urls.update(reference.url for reference in entry.references)
     return Tally(
-        entries=len(entries),
-        complete=sum(entry.status == "complete" for entry in entries),
+        entries=len(catalogue.current),
+        complete=sum(loaded.entry.status == "complete" for loaded in catalogue.current),
         signatures=len(signatures),
         sourced=sum(signature.source is not None for signature in signatures),
         causes=grades.total(),
         grades={grade: grades[grade] for grade in GRADES},
         captured=made["captured"],
         composed=made["composed"],
-        references=len({reference.url for entry in entries for reference in entry.references}),
+        references=len(urls),
     )
 
 

@@ -13,7 +13,8 @@ import pytest
 from generator import former
 from generator.build import Options, build, site_files, site_makers
 from generator.content import Content
-from generator.former import PROSE, Former, keys
+from generator.content import PROSE
+from generator.former import Former, keys
 from generator.load import load
 from generator.parts import entry_of
 from generator.write import MARKER, write_site

@@ -96,9 +96,11 @@ def test_two_processes_read_and_find_what_one_does() -> None:
 
 
 def test_a_build_leaves_the_collector_as_it_was(tmp_path: Path) -> None:
+    before = gc.get_threshold()
     for content in (golden.CONTENT, tmp_path / "nothing"):
         assert build(Options(content=content, out=tmp_path / "site")).ok == (content is golden.CONTENT)
         assert gc.isenabled()
+        assert gc.get_threshold() == before
 
 
 def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:

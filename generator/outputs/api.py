@@ -19,6 +19,7 @@ from ..content import LoadedEntry
 from ..find_index import PATH as SEARCH
 from ..find_index import SearchShape
 from ..model import Day, Entry, Family, Phase, Restart, Slug, Status, System, Tag
+from ..packing import whole
 from ..write import File
 from .address import address
 from .entry_markdown import entry_markdown
@@ -95,7 +96,7 @@ def list_files(catalogue: Catalogue, base_url: str = "") -> Iterator[File]:
 def entry_document(loaded: LoadedEntry, base_url: str = "") -> File:
     """An entry as JSON."""
     page = address(base_url, f"failures/{loaded.slug}/")
-    document = EntryDocument(slug=loaded.slug, url=page, entry=loaded.entry)
+    document = EntryDocument(slug=loaded.slug, url=page, entry=whole(loaded.entry))
     return File(f"{ENTRIES}{loaded.slug}.json", _dumped(document), f"the entry {loaded.slug}")
 
 
