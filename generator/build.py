@@ -119,17 +119,20 @@ def site_files(content: Content, root: Path, base_url: str = "", repository: str
 def site_makers(
     content: Content, root: Path, base_url: str = "", repository: str = "", former: Former | None = None
 ) -> list[Maker]:
-    """What makes the files of the site but the full-text index, what takes longest first.
+    """What makes the files of the site but the full-text index, what takes longest first, an entry's files together.
 
     Files of entries are taken from the ``former`` site where it has them made of the same.
     """
     made_of = keys(content, root, (base_url, repository)) if former else {}
     makers: list[Maker] = []
+    of_entries: dict[str, list[Maker]] = {}
     for part in site_parts(Catalogue(content), root, base_url, repository):
         if isinstance(part, Together):
             makers.append(part.make)
             continue
         for path, make in part.makers().items():
-            key = made_of.get(entry_of(path) or "")
-            makers.append(former.or_made(path, key, make) if former and key else make)
-    return makers
+            slug = entry_of(path)
+            key = made_of.get(slug or "")
+            maker = former.or_made(path, key, make) if former and key else make
+            (of_entries.setdefault(slug, []) if slug else makers).append(maker)
+    return [*makers, *(maker for several in of_entries.values() for maker in several)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -109,18 +109,30 @@ class BundleShape(Shape):
 
 def bundle(catalogue: Catalogue) -> dict[str, Any]:
     """The bundle of the entries that aren't withdrawn. Raises TemplateError for content that wasn't checked."""
-    loaded = sorted(catalogue.current, key=lambda loaded: loaded.slug)
-    content = {
-        "schema": SCHEMA,
-        "signatures": [signature(one.slug, item) for one in loaded for item in one.entry.signatures],
-        "lines": [_line(line) for line in sorted(catalogue.content.lines, key=lambda line: line.id)],
-        "entries": {one.slug: _entry(one) for one in loaded},
-    }
-    version = hashlib.sha256(to_bytes(content)).hexdigest()[:16]
-    return {**content, "version": version}
+    content: dict[str, Any] = json.loads(bundle_bytes(catalogue))
+    return content
 
 
-def to_bytes(content: Mapping[str, Any]) -> bytes:
+def bundle_bytes(catalogue: Catalogue) -> bytes:
+    """The bundle as ``to_bytes`` writes it, put together entry by entry: of many, the whole is large in memory."""
+    signatures: list[bytes] = []
+    entries: list[bytes] = []
+    for one in sorted(catalogue.current, key=lambda loaded: loaded.slug):
+        signatures += (to_bytes(signature(one.slug, item)) for item in one.entry.signatures)
+        entries.append(to_bytes(one.slug) + b":" + to_bytes(_entry(one)))
+    lines = [_line(line) for line in sorted(catalogue.content.lines, key=lambda line: line.id)]
+    content = b'{"entries":{%s},"lines":%s,"schema":%d,"signatures":[%s]' % (
+        b",".join(entries),
+        to_bytes(lines),
+        SCHEMA,
+        b",".join(signatures),
+    )
+    told = hashlib.sha256(content)
+    told.update(b"}")
+    return b'%s,"version":"%s"}' % (content, told.hexdigest()[:16].encode())
+
+
+def to_bytes(content: Any) -> bytes:
     """Canonical JSON: sorted keys, no blanks, UTF-8."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -135,7 +147,7 @@ def json_schema() -> dict[str, Any]:
 
 def bundle_files(catalogue: Catalogue) -> Iterator[File]:
     """The bundle and its schema as files of the site."""
-    yield File(PATH, to_bytes(bundle(catalogue)), "the signature bundle")
+    yield File(PATH, bundle_bytes(catalogue), "the signature bundle")
     schema = json.dumps(json_schema(), indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
     yield File(SCHEMA_PATH, schema, "the schema of the signature bundle")
 

@@ -182,13 +182,14 @@ def _words(loaded: Sequence[LoadedEntry], content: Mapping[str, Any], catalogue:
     Where not all can be listed, those that few entries have come last: a list of them is long, and who knows such a
     word has it from a title or a message.
     """
-    every = [field_words(_weighed_texts(one, catalogue)) for one in loaded]
-    having = Counter(word for words in every for word in words)
+    names: dict[str, str] = {}
+    every = [_small(field_words(_weighed_texts(one, catalogue)), names) for one in loaded]
+    having = Counter(word for words, _ in every for word in words)
     rarity = {count: rarity_of(len(loaded), count) for count in set(having.values())}
     share = max(1, LISTED_WORDS // max(1, len(loaded)))
     places: dict[str, list[tuple[int, int]]] = {}
-    for number, (words, known) in enumerate(zip(every, own_words(content), strict=True)):
-        rest = {word: field for word, field in words.items() if field > known.get(word, 0)}
+    for number, ((words, fields), known) in enumerate(zip(every, own_words(content), strict=True)):
+        rest = {word: field for word, field in zip(words, fields, strict=True) if field > known.get(word, 0)}
 
         def merit(word: str, rest: Mapping[str, int] = rest) -> tuple[bool, int, str]:
             return having[word] * COMMON < len(loaded), -weight_of(rarity[having[word]], rest[word]), word
@@ -196,6 +197,11 @@ def _words(loaded: Sequence[LoadedEntry], content: Mapping[str, Any], catalogue:
         for word in rest if len(rest) <= share else sorted(rest, key=merit)[:share]:
             places.setdefault(word, []).append((number, rest[word]))
     return {word: [rarity[having[word]], *_packed(found)] for word, found in sorted(places.items())}
+
+
+def _small(words: Mapping[str, int], names: dict[str, str]) -> tuple[tuple[str, ...], bytes]:
+    """The words and their fields, each word held once, in ``names``: those of all entries are looked at together."""
+    return tuple(names.setdefault(word, word) for word in words), bytes(words.values())
 
 
 def _packed(places: Iterable[tuple[int, int]]) -> Iterator[int]:

@@ -62,9 +62,11 @@ def load(root: Path, count: int = 1) -> tuple[Content, list[Finding]]:
     """
     rest, findings = load_rest(root)
     names, of_folder = entry_names(root)
-    read = partial(load_packed if len(names) >= PACKED else load_entry, root)
+    many = len(names) >= PACKED
+    read = partial(load_packed if many else load_entry, root)
     reads = dict(zip(names, mapped(read, names, count), strict=True))
-    packing.lay_aside(loaded.entry for loaded, _ in reads.values() if loaded)
+    if many:
+        packing.lay_aside(loaded.entry for loaded, _ in reads.values() if loaded)
     of_entries = (finding for _, found in reads.values() for finding in found)
     return with_entries(rest, reads), sorted([*findings, *of_folder, *of_entries])
 

@@ -20,12 +20,13 @@ from pydantic import PrivateAttr
 
 from .content import PROSE, FieldPath, LoadedEntry, Positions
 from .model import Entry
+from .parallel import trim
 from .write import SiteError
 from .yaml_document import positions_of
 
-_LISTED = frozenset({"do_now", "leads_to", "look_alikes", "quick_answer", "signatures", "summary"})
-_PARTS = (_LISTED, PROSE - _LISTED - {"changes", "reviewed"})
-"""What lists show of an entry, and what its own page alone shows."""
+_KEPT = frozenset({"changes", "do_now", "quick_answer", "reviewed", "summary"})
+_PARTS = (frozenset({"leads_to", "look_alikes", "signatures"}), PROSE - _KEPT)
+"""What other pages may show, too, and what an entry's own page alone shows."""
 _PART_OF = {name: number for number, names in enumerate(_PARTS) for name in names}
 _UNPACKED = 32
 """So many parts stay unpacked at a time."""
@@ -54,6 +55,7 @@ def lay_aside(entries: Iterable[Entry]) -> None:
         if isinstance(entry, _Packed):
             entry.lay_aside(file)
     file.flush()
+    trim()
 
 
 class _Place(NamedTuple):

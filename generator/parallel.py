@@ -6,8 +6,10 @@ fork, or there is too little work to be worth it, the work is done here.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TypeVar
@@ -24,6 +26,13 @@ def processes(wanted: int | None = None) -> int:
         return max(1, wanted)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return cores or 1
+
+
+def trim() -> None:
+    """Give memory that has been freed back to the system, where the C library keeps it (glibc)."""
+    give = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if give is not None:
+        give(0)
 
 
 def mapped(work: Callable[[T], R], things: Sequence[T], count: int) -> list[R]:

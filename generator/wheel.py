@@ -35,7 +35,7 @@ class CarryBundle(BuildHookInterface[Any]):
 def made() -> dict[str, bytes]:
     """The bundle and the index of the checkout's content. Raises ValueError where the content has errors."""
     sys.path.insert(0, str(ROOT))
-    from generator.bundle import bundle, to_bytes
+    from generator.bundle import bundle_bytes, to_bytes
     from generator.catalogue import Catalogue
     from generator.find_index import find_index
     from generator.load import load
@@ -46,6 +46,6 @@ def made() -> dict[str, bytes]:
         raise ValueError("the content has errors:\n" + "\n".join(errors))
     catalogue = Catalogue(content)
     return {
-        "signatures.json": to_bytes(bundle(catalogue)),
+        "signatures.json": bundle_bytes(catalogue),
         "search.json": to_bytes(find_index(catalogue)),
     }

@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .parallel import mapped
+from .parallel import mapped, trim
 
+TRIMMED_BYTES = 4_000_000
+"""When so much has been written, memory that it took is given back to the system."""
 MARKER = ".firstfault"
 """The file by which a folder is known as a site of ours, that may be replaced."""
 _MARKER_TEXT = b"A site written by First Fault. The next build replaces this folder.\n"
@@ -193,6 +195,7 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
     folder.mkdir()
     (folder / MARKER).write_bytes(_MARKER_TEXT)
     made = {folder}
+    untrimmed = 0
 
     def write(file: File) -> File:
         target = folder / file.path
@@ -205,10 +208,15 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
         return replace(file, data=b"", digest=known, stands_at=None)
 
     def make(maker: Maker) -> list[File]:
+        nonlocal untrimmed
         written = []
         for file in maker():
             _refuse_path(file)
+            untrimmed += len(file.data)
             written.append(write(file))
+        if untrimmed > TRIMMED_BYTES:
+            trim()
+            untrimmed = 0
         return written
 
     written = [write(File(path, data)) for path, data in files.items()]

@@ -12,8 +12,7 @@ import pytest
 
 from generator import former
 from generator.build import Options, build, site_files, site_makers
-from generator.content import Content
-from generator.content import PROSE
+from generator.content import PROSE, Content
 from generator.former import Former, keys
 from generator.load import load
 from generator.parts import entry_of
