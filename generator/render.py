@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, Template
 from jinja2.bccache import Bucket
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from . import diagrams, figures, views, words
@@ -21,7 +23,7 @@ from .markdown import MARKDOWN
 from .model import Entry, Family
 from .outputs.linked_data import linked_data
 from .pages import Page, main_pages
-from .signature import parse
+from .signature import Hole, parse
 from .write import File
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +55,7 @@ class Renderer:
     ) -> None:
         self._base_url = base_url.rstrip("/") + "/" if base_url else ""
         loader = FileSystemLoader(root / "templates")
-        self._environment = Environment(
+        self._environment = _Environment(
             loader=loader,
             autoescape=True,
             undefined=StrictUndefined,
@@ -62,7 +64,6 @@ class Renderer:
             auto_reload=False,
             bytecode_cache=_compiled(),
         )
-        self._environment.template_class = _Template
         self._environment.filters.update(
             blocks=MARKDOWN.blocks, inline=MARKDOWN.inline, said=words.said, versions=words.version_range
         )
@@ -81,6 +82,7 @@ class Renderer:
             known_paths=main_pages(catalogue),
             phase_number={phase.id: n for n, phase in enumerate(catalogue.content.phases, start=1)},
             pieces=parse,
+            is_hole=lambda piece: isinstance(piece, Hole),
             best_grade=best_grade,
             words=words,
         )
@@ -109,6 +111,15 @@ class Renderer:
         return self._base_url and self._base_url + path
 
 
+class _Context(Context):
+    """Calls what a template calls as it is: nothing here wants the context besides."""
+
+    def call(
+        self, obj: Callable[..., Any], *args: Any, _loop_vars: Any = None, _block_vars: Any = None, **kwargs: Any
+    ) -> Any:
+        return obj(*args, **kwargs)
+
+
 class _Template(Template):
     """A template that escapes as others do, but asks first whether there is anything to escape.
 
@@ -126,6 +137,14 @@ class _Template(Template):
         template = super().from_code(environment, code, globals, uptodate)
         template.root_render_func.__globals__["escape"] = escaped
         return template
+
+
+class _Environment(Environment):
+    """Takes ``x.y`` for an attribute alone: one that isn't there ends the build, as any undefined name does."""
+
+    context_class = _Context
+    template_class = _Template
+    getattr = staticmethod(getattr)  # type: ignore[assignment]
 
 
 def escaped(value: Any) -> str:
@@ -169,12 +188,22 @@ def _stylesheet(name: str, paths: Iterable[Path]) -> File:
     return File(f"css/{name}.css", ("\n".join(line for line in lines if line) + "\n").encode("utf-8"))
 
 
-def contents(article: str) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Heading:
+    """A line of a table of contents: under which views it stands, where it leads, what is below it."""
+
+    views: str
+    id: str
+    text: Markup
+    below: list[Heading]
+
+
+def contents(article: str) -> list[Heading]:
     """The table of contents of rendered HTML: its sections' headings, those of level 3 under those of level 2."""
-    top: list[dict[str, Any]] = []
+    top: list[Heading] = []
     for match in _HEADING.finditer(article):
-        item: dict[str, Any] = {**match.groupdict(), "text": Markup(match["text"].strip()), "below": []}
-        (top if match["level"] == "2" or not top else top[-1]["below"]).append(item)
+        heading = Heading(match["views"], match["id"], Markup(match["text"].strip()), [])
+        (top if match["level"] == "2" or not top else top[-1].below).append(heading)
     return top
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from jinja2 import DictLoader, Environment
+from jinja2 import DictLoader, Environment, UndefinedError
 
 from generator import model, words
 from generator.catalogue import Catalogue
@@ -171,10 +172,8 @@ def test_contents_nest_and_carry_views() -> None:
         '<section data-views="engineer on-call"><h2 id="a">A</h2>'
         '<section data-views="engineer" class="wide">\n<h3 id="b">B</h3></section></section>'
     )
-    assert [(item["id"], [below["id"] for below in item["below"]]) for item in contents(html)] == [
-        ("a", ["b"])
-    ]
-    assert contents(html)[0]["views"] == "engineer on-call"
+    assert [(item.id, [below.id for below in item.below]) for item in contents(html)] == [("a", ["b"])]
+    assert contents(html)[0].views == "engineer on-call"
 
 
 def test_links_are_relative_and_404_knows_the_base_path() -> None:
@@ -309,3 +308,13 @@ def test_every_text_is_the_same_in_the_fast_way(markdown: Markdown) -> None:
                     text.value, {"level": 4, "anchors": None}
                 )
     assert fast > 5000
+
+
+def test_a_template_that_asks_for_what_is_not_there_ends_the_build(tmp_path: Path) -> None:
+    for number, asked in enumerate(("{{ page.nothing }}", "{{ nothing }}", "{{ nothing.more }}")):
+        templates = tmp_path / str(number) / "templates"
+        shutil.copytree(ROOT / "templates", templates)
+        (templates / "404.html").write_text(asked)
+        renderer = Renderer(Catalogue(load(golden.CONTENT)[0]), root=templates.parent)
+        with pytest.raises((AttributeError, UndefinedError), match="nothing"):
+            renderer.render(next(page for page in all_pages(renderer._catalogue) if page.kind == "404"))
