@@ -196,7 +196,7 @@ def _operation(path: str, name: str, summary: str, model: type[BaseModel] | None
 
 
 def _dumped(model: BaseModel) -> bytes:
-    return _json(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return model.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 def _json(data: Any) -> bytes:
