@@ -177,7 +177,7 @@ def signature(slug: str, item: Signature) -> dict[str, Any]:
 
 def _line(line: LinePattern) -> dict[str, Any]:
     compiled = _compiled(compile_template(line.text))
-    return {**compiled, "id": line.id, "role": line.role, "reading": _plain(line.reading)}
+    return {**compiled, "id": line.id, "role": line.role, "reading": MARKDOWN.unmarked(line.reading)}
 
 
 def _entry(loaded: LoadedEntry) -> dict[str, Any]:
@@ -188,22 +188,17 @@ def _entry(loaded: LoadedEntry) -> dict[str, Any]:
         "url": f"failures/{loaded.slug}/",
         "family": entry.family,
         "phase": entry.phase,
-        "summary": _plain(entry.summary),
+        "summary": MARKDOWN.unmarked(entry.summary),
         "do_now": {
-            "steps": [_plain(step) for step in entry.do_now.steps],
+            "steps": [MARKDOWN.unmarked(step) for step in entry.do_now.steps],
             "restart": entry.do_now.restart,
-            "restart_why": _plain(entry.do_now.restart_why),
+            "restart_why": MARKDOWN.unmarked(entry.do_now.restart_why),
         },
         "first_check": {
-            "step": _plain(check.step),
+            "step": MARKDOWN.unmarked(check.step),
             "command": check.command,
-            "yes": _plain(check.yes),
-            "no": _plain(check.no),
+            "yes": MARKDOWN.unmarked(check.yes),
+            "no": MARKDOWN.unmarked(check.no),
         },
-        "verify": _plain(entry.fixes[0].verify),
+        "verify": MARKDOWN.unmarked(entry.fixes[0].verify),
     }
-
-
-def _plain(text: str) -> str:
-    """The text without its Markdown."""
-    return str(MARKDOWN.inline(text).striptags())

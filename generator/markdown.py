@@ -104,6 +104,13 @@ class Markdown:
             return Markup(_plain(text))
         return Markup(self._parser.renderInline(text))
 
+    def unmarked(self, text: str) -> str:
+        """The words that ``inline`` shows, with single blanks between them."""
+        if _PLAIN_LINE.fullmatch(text) is not None:
+            parts = (_code(part) if n % 2 else part for n, part in enumerate(text.split("`")))
+            return " ".join("".join(parts).split())
+        return str(self.inline(text).striptags())
+
 
 def _plain(text: str) -> str:
     """A plain text as HTML: what is between backticks is code."""

@@ -115,7 +115,12 @@ class _Context(Context):
     """Calls what a template calls as it is: nothing here wants the context besides."""
 
     def call(
-        self, obj: Callable[..., Any], *args: Any, _loop_vars: Any = None, _block_vars: Any = None, **kwargs: Any
+        self,
+        obj: Callable[..., Any],
+        *args: Any,
+        _loop_vars: Any = None,
+        _block_vars: Any = None,
+        **kwargs: Any,
     ) -> Any:
         return obj(*args, **kwargs)
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jinja2 import DictLoader, Environment, UndefinedError
+from markupsafe import Markup
 
 from generator import model, words
 from generator.catalogue import Catalogue
@@ -292,6 +293,7 @@ _PIECES = st.lists(st.sampled_from([*_SIGNS, *"a1 \n`_*-#|&\"'<>\\!\té"]), max_
 @settings(max_examples=400)
 def test_the_fast_way_gives_what_the_parser_gives(markdown: Markdown, text: str) -> None:
     assert markdown.inline(text) == markdown._parser.renderInline(text)
+    assert markdown.unmarked(text) == Markup(markdown._parser.renderInline(text)).striptags()
     assert markdown.blocks(text) == markdown._parser.render(text, {"level": 4, "anchors": None})
 
 
@@ -301,7 +303,9 @@ def test_every_text_is_the_same_in_the_fast_way(markdown: Markdown) -> None:
         for text in texts(loaded.entry):
             if text.kind == "inline":
                 fast += _PLAIN_LINE.fullmatch(text.value) is not None
-                assert markdown.inline(text.value) == markdown._parser.renderInline(text.value)
+                slow = markdown._parser.renderInline(text.value)
+                assert markdown.inline(text.value) == slow
+                assert markdown.unmarked(text.value) == Markup(slow).striptags()
             elif text.kind == "markdown":
                 fast += _PLAIN_PARAGRAPHS.fullmatch(text.value) is not None
                 assert markdown.blocks(text.value) == markdown._parser.render(

@@ -43,7 +43,7 @@ def _llms(catalogue: Catalogue, base_url: str) -> str:
             lines += ["", f"## {phase.name}", ""]
             for loaded in entries:
                 link = address(base_url, f"api/v1/entries/{loaded.slug}.md")
-                symptom = str(MARKDOWN.inline(loaded.entry.quick_answer.symptom).striptags())
+                symptom = MARKDOWN.unmarked(loaded.entry.quick_answer.symptom)
                 title = plain(loaded.entry.title.replace("[", "(").replace("]", ")"))
                 lines.append(f"- [{title}]({link}): {plain(symptom)}")
     return "\n".join(lines) + "\n"

@@ -54,7 +54,7 @@ def _article(loaded: LoadedEntry, catalogue: Catalogue, base_url: str) -> Thing:
         "@type": "TechArticle",
         "@id": permanent_id(f"failures/{loaded.slug}"),
         "headline": entry.title,
-        "description": _plain(entry.summary),
+        "description": MARKDOWN.unmarked(entry.summary),
         "datePublished": entry.added.isoformat(),
         "dateModified": max(changed_on(entry), entry.reviewed).isoformat(),
         "inLanguage": "en",
@@ -109,7 +109,3 @@ def _questions(loaded: LoadedEntry, base_url: str) -> Thing:
 
 def _url(base_url: str, path: str) -> Thing:
     return {"url": address(base_url, path)} if base_url else {}
-
-
-def _plain(text: str) -> str:
-    return str(MARKDOWN.inline(text).striptags())
