@@ -14,6 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -184,18 +185,22 @@ def _words(loaded: Sequence[LoadedEntry], content: Mapping[str, Any], catalogue:
     """
     names: dict[str, str] = {}
     every = [_small(field_words(_weighed_texts(one, catalogue)), names) for one in loaded]
-    having = Counter(word for words, _ in every for word in words)
+    having = Counter(chain.from_iterable(words for words, _ in every))
     rarity = {count: rarity_of(len(loaded), count) for count in set(having.values())}
+    merits = {
+        (count, field): (count * COMMON < len(loaded), -weight_of(found, field))
+        for count, found in rarity.items()
+        for field in (1, 2, 3, 4)
+    }
     share = max(1, LISTED_WORDS // max(1, len(loaded)))
     places: dict[str, list[tuple[int, int]]] = {}
     for number, ((words, fields), known) in enumerate(zip(every, own_words(content), strict=True)):
         rest = {word: field for word, field in zip(words, fields, strict=True) if field > known.get(word, 0)}
-
-        def merit(word: str, rest: Mapping[str, int] = rest) -> tuple[bool, int, str]:
-            return having[word] * COMMON < len(loaded), -weight_of(rarity[having[word]], rest[word]), word
-
-        for word in rest if len(rest) <= share else sorted(rest, key=merit)[:share]:
-            places.setdefault(word, []).append((number, rest[word]))
+        if len(rest) > share:
+            listed = sorted((merits[having[word], field], word) for word, field in rest.items())[:share]
+            rest = {word: rest[word] for _, word in listed}
+        for word, field in rest.items():
+            places.setdefault(word, []).append((number, field))
     return {word: [rarity[having[word]], *_packed(found)] for word, found in sorted(places.items())}
 
 

@@ -7,7 +7,7 @@ answer. Every expression here is of bounded length, so every function is linear 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 HEAD = 60_000
@@ -131,15 +131,19 @@ def words_of(line: str, *, numbers: bool = False) -> list[str]:
 
     An identifier counts whole and in its parts. With ``numbers`` small ones count too, as in 'code -9'.
     """
-    return sorted(_words(line, numbers))
+    return sorted(set(_words(line, numbers)))
 
 
 def all_words(texts: Iterable[str], *, numbers: bool = False) -> set[str]:
     """The words of all lines of the texts, as ``words_of`` has them."""
-    return {word for text in texts for line in text.split("\n") for word in _words(clean(line), numbers)}
+    found: set[str] = set()
+    for text in texts:
+        for line in text.split("\n"):
+            found.update(_words(clean(line), numbers))
+    return found
 
 
-def _words(line: str, numbers: bool) -> set[str]:
+def _words(line: str, numbers: bool) -> list[str]:
     found: list[str] = []
     for chunk in _CHUNK.findall(_ADDRESS.sub(" ", line) if "://" in line or "0x" in line else line):
         readings = _chunk_readings(chunk)
@@ -151,12 +155,15 @@ def _words(line: str, numbers: bool) -> set[str]:
                 _add_number(found, word, numbers)
             else:
                 found.extend(_readings(word))
-    return set(found)
+    return found
 
 
 @lru_cache(50_000)
 def _chunk_readings(chunk: str) -> tuple[str, ...] | None:
     """What the words of a chunk are read as; None where a number is among them, which is read by what is before it."""
+    word = chunk.rstrip(".:")
+    if word.isascii() and word.isalpha():  # as most are: one word, and no path or number
+        return tuple(_readings(word))
     words = _tokens(chunk)
     if any(map(_NUMBER.fullmatch, words)):
         return None
@@ -184,15 +191,15 @@ def _add_number(found: list[str], word: str, numbers: bool) -> None:
         found.append(word)
 
 
-def _readings(word: str) -> Iterator[str]:
+def _readings(word: str) -> list[str]:
     """The word whole and its parts: ``DeepSpeedCPUAdam`` is also deep, speed, cpu, adam."""
     lower = word.lower().strip("_")
     if len(lower) < 2 or lower in STOP or (len(lower) >= 6 and _HEX.fullmatch(lower)):
-        return
-    for part in _PART.findall(word):
-        if 2 < len(part) < len(lower) and part.lower() not in STOP:
-            yield stem(part.lower())
-    yield stem(lower)
+        return []
+    if word == lower and word.isalpha():
+        return [stem(word)]  # of small letters alone, which have no parts
+    parts = (part.lower() for part in _PART.findall(word) if 2 < len(part) < len(lower))
+    return [*(stem(part) for part in parts if part not in STOP), stem(lower)]
 
 
 def stem(word: str) -> str:

@@ -51,6 +51,8 @@ MAX_WORK = 2_500
 """Steps for a byte of the line, see rule 4."""
 HOLE_LENGTH = 400
 MAX_SEARCHED = 8_192
+KEPT = 8_192
+"""Templates that stay read, about a kilobyte each: a check, two indexes and a page ask for every one in turn."""
 
 _HOLES = {
     "int": "-?[0-9]+",
@@ -117,7 +119,6 @@ _MEANT = {
 _NAME = re.compile("[a-z][a-z0-9_]{0,31}")
 _SHOWN = re.compile("[A-Za-z0-9_*]{1,32}")
 _DIGITS = frozenset("0123456789")
-_SYNTAX = frozenset("\\^$.|?*+()[]{}")
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:+-")
 _HEX_CHARACTERS = frozenset("0123456789abcdefABCDEF")
 _NOT_IN_PATH = frozenset(" \t\n\v\f\r'\"<>")
@@ -197,7 +198,7 @@ class Compiled:
         return max(0, line.find(self.literal) - MAX_SEARCHED // 2)
 
 
-@lru_cache(4096)
+@lru_cache(KEPT)
 def parse(template: str) -> tuple[Piece, ...]:
     """The template's literals and holes in order, for showing; lines are parted by ``Literal("\\n")``.
 
@@ -211,7 +212,7 @@ def parse(template: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-@lru_cache(4096)
+@lru_cache(KEPT)
 def compile_template(template: str, minimum: int = KEY_BYTES) -> Compiled:
     """The template as expressions and key.
 
@@ -237,7 +238,7 @@ class _Placed:
 _Line: TypeAlias = list[_Placed]
 
 
-@lru_cache(4096)
+@lru_cache(KEPT)
 def _lines(template: str) -> tuple[_Line, ...]:
     """The template's lines, each read and checked; blanks around a line are dropped."""
     lines: list[_Line] = []
@@ -446,7 +447,12 @@ def _period(text: str) -> int:
 
 
 def _one_blank(text: str) -> str:
-    return re.sub(r"[ \t]+", " ", text)
+    return _BLANKS.sub(" ", text) if "  " in text or "\t" in text else text
+
+
+_BLANKS = re.compile(r"[ \t]+")
+_GAP = re.compile(r"  +|[ ]*\t[ \t]*")
+"""More than one blank, which no key holds."""
 
 
 def _key(lines: tuple[_Line, ...]) -> tuple[str, int]:
@@ -455,7 +461,7 @@ def _key(lines: tuple[_Line, ...]) -> tuple[str, int]:
     for number, line in enumerate(lines):
         for placed in line:
             if isinstance(placed.piece, Literal):
-                for text in re.split(r"  +|[ ]*\t[ \t]*", placed.piece.text):
+                for text in _GAP.split(placed.piece.text):
                     key = text.strip(" ")
                     if len(key.encode()) > len(best.encode()):
                         best, best_line = key, number
@@ -522,5 +528,7 @@ def _kind(pieces: list[Piece]) -> str | None:
 
 
 def _escape(text: str) -> str:
-    escaped = "".join(f"\\{char}" if char in _SYNTAX else char for char in _one_blank(text))
-    return escaped.replace(" ", r"[ \t]+")
+    return _one_blank(text).translate(_ESCAPED)
+
+
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\^$.|?*+()[]{}"} | {" ": r"[ \t]+"})
