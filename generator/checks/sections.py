@@ -20,9 +20,7 @@ def _documents(content: Content, folder: str) -> list[Positions]:
 
 def is_whole(content: Content, taxonomy: str) -> bool:
     """Whether this list of the taxonomy loaded; of one that didn't, nobody knows what it names."""
-    return any(
-        PurePosixPath(path).parts[-2:] == ("taxonomy", f"{taxonomy}.yaml") for path in content.positions
-    )
+    return any(path.endswith(f"/taxonomy/{taxonomy}.yaml") for path in content.positions)
 
 
 def hub_sections(content: Content) -> Iterator[tuple[Hub, Positions]]:

@@ -28,25 +28,25 @@ def texts(part: BaseModel, field: FieldPath = ()) -> list[Text]:
 
 
 def _gather(part: BaseModel, field: FieldPath, found: list[Text]) -> None:
+    values = part.__dict__
     for name, key, kind in _fields(type(part)):
-        value = getattr(part, name)
+        value = values[name]
         if isinstance(value, tuple):
             for index, item in enumerate(value):
-                _take(item, (*field, key, index), kind, found)
-        else:
-            _take(value, (*field, key), kind, found)
-
-
-def _take(item: Any, where: FieldPath, kind: Kind | None, found: list[Text]) -> None:
-    if isinstance(item, BaseModel):
-        _gather(item, where, found)
-    elif kind is not None and item is not None:
-        found.append(Text(where, kind, item))
+                if kind is None:
+                    _gather(item, (*field, key, index), found)
+                else:
+                    found.append(Text((*field, key, index), kind, item))
+        elif value is not None:
+            if kind is None:
+                _gather(value, (*field, key), found)
+            else:
+                found.append(Text((*field, key), kind, value))
 
 
 @cache
 def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Kind | None], ...]:
-    """Name, YAML key and kind of each field that may hold a text or a part."""
+    """Name, YAML key and kind of each field that may hold texts, and of those that may hold parts, without a kind."""
     hints = get_type_hints(model, include_extras=True)
     fields = ((name, info.alias or name, hints[name]) for name, info in model.model_fields.items())
     return tuple((name, key, _kind(hint)) for name, key, hint in fields if _kind(hint) or _has_part(hint))
