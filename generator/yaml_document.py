@@ -150,23 +150,25 @@ def _sound_value(text: str) -> Value:
     """The value of a document that nothing is wrong with, in half the time; raises where that isn't certain."""
     if "\t" in text:
         raise _Unsound
+    scalar, mapping, mapping_end, sequence, sequence_end = _EVENTS
     whole: list[Any] = []
     here: Any = whole
     outer: list[Any] = []
     key: str | None = None
-    event: Any
     value: Value
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in iter(_LOADER(text).get_event, None):
         kind = type(event)
-        if kind is yaml.ScalarEvent:
-            value = None if not event.style and event.value in NULLS else event.value
-        elif kind is yaml.MappingStartEvent:
-            value = {}
-        elif kind is yaml.SequenceStartEvent:
-            value = []
-        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+        if kind is scalar:
+            value = event.value
+            if value in NULLS and not event.style:
+                value = None
+        elif kind is mapping_end or kind is sequence_end:
             here = outer.pop()
             continue
+        elif kind is mapping:
+            value = {}
+        elif kind is sequence:
+            value = []
         elif kind is yaml.AliasEvent or (kind is yaml.DocumentStartEvent and (event.version or event.tags)):
             raise _Unsound
         else:
@@ -177,11 +179,12 @@ def _sound_value(text: str) -> Value:
             here.append(value)
         elif key is not None:
             here[key], key = value, None
-        elif type(value) is str and value not in here:
-            key = value
+        elif kind is scalar and value is not None and value not in here:
+            key = event.value
+            continue
         else:
             raise _Unsound
-        if kind is not yaml.ScalarEvent:
+        if kind is not scalar:
             outer.append(here)
             here = value
             if len(outer) > MAX_DEPTH:
@@ -189,6 +192,15 @@ def _sound_value(text: str) -> Value:
     if len(whole) != 1:
         raise _Unsound
     return whole[0]  # type: ignore[no-any-return]
+
+
+_EVENTS = (
+    yaml.ScalarEvent,
+    yaml.MappingStartEvent,
+    yaml.MappingEndEvent,
+    yaml.SequenceStartEvent,
+    yaml.SequenceEndEvent,
+)
 
 
 class _Stop(Exception):
