@@ -93,6 +93,7 @@ Diagnosis = Literal["initiating", "collateral", "other"]
 
 
 _NOT_KEPT: set[str] = set()
+_set = object.__setattr__
 
 
 class Part(BaseModel):
@@ -102,7 +103,17 @@ class Part(BaseModel):
 
     def model_post_init(self, context: Any) -> None:
         # Nobody asks which fields were given, and a set for each part would be a quarter of the memory of a build.
-        object.__setattr__(self, "__pydantic_fields_set__", _NOT_KEPT)
+        _set(self, "__pydantic_fields_set__", _NOT_KEPT)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """What is pickled: the fields. Of the rest that pydantic would add, each part has the same."""
+        return self.__dict__
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        _set(self, "__dict__", state)
+        _set(self, "__pydantic_fields_set__", _NOT_KEPT)
+        _set(self, "__pydantic_extra__", None)
+        _set(self, "__pydantic_private__", None)
 
 
 class QuickAnswer(Part):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shutil
 import time
@@ -36,6 +37,16 @@ RIGHT = Path(__file__).parent / "malformed" / "content"
 def content(tmp_path: Path) -> Path:
     """A copy of the small folder in which nothing is wrong."""
     return shutil.copytree(RIGHT, tmp_path / "content")
+
+
+def test_an_entry_is_the_same_after_pickling(content: Path) -> None:
+    loaded, _ = load(content)
+    for one in loaded.entries:
+        again = pickle.loads(pickle.dumps(one.entry))
+        assert again == one.entry
+        assert repr(again) == repr(one.entry)
+        assert again.model_dump_json() == one.entry.model_dump_json()
+        assert again.model_copy(update={"title": "Another"}) != again
 
 
 def test_the_right_folder_has_no_findings() -> None:
