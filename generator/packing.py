@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 from zlib import crc32
 
-from pydantic import PrivateAttr
-
 from .content import PROSE, FieldPath, LoadedEntry, Positions
 from .model import Entry
 from .parallel import trim
@@ -28,6 +26,8 @@ _KEPT = frozenset({"changes", "do_now", "quick_answer", "reviewed", "summary"})
 _PARTS = (frozenset({"leads_to", "look_alikes", "signatures"}), PROSE - _KEPT)
 """What other pages may show, too, and what an entry's own page alone shows."""
 _PART_OF = {name: number for number, names in enumerate(_PARTS) for name in names}
+_NAME = "packed"
+"""Under which a packed entry has its parts, which are no field."""
 _UNPACKED = 32
 """So many parts stay unpacked at a time."""
 
@@ -69,8 +69,6 @@ class _Place(NamedTuple):
 class _Packed(Entry):
     """An entry of which a part is unpacked when something of that is asked for."""
 
-    _packed: tuple[bytes | _Place, ...] = PrivateAttr()
-
     @classmethod
     def of(cls, entry: Entry) -> Entry:
         fields = {name: getattr(entry, name) for name in Entry.model_fields}
@@ -78,18 +76,18 @@ class _Packed(Entry):
         for name in _PART_OF:
             del small.__dict__[name]
         parts = ({name: fields[name] for name in names} for names in _PARTS)
-        small._packed = tuple(pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts)
+        small.__dict__[_NAME] = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
         return small
 
     def lay_aside(self, file: IO[bytes]) -> None:
-        parts = [part for part in self._packed if isinstance(part, bytes)]
-        self._packed = tuple(_Place(file, file.tell(), file.write(part)) for part in parts)
+        parts: list[bytes] = self.__dict__[_NAME]
+        self.__dict__[_NAME] = [_Place(file, file.tell(), file.write(part)) for part in parts]
 
     def __getattr__(self, name: str) -> Any:
         number = _PART_OF.get(name)
         if number is None:
             return super().__getattr__(name)  # type: ignore[misc]
-        return _unpacked(self._packed[number])[name]
+        return _unpacked(self.__dict__[_NAME][number])[name]
 
 
 @lru_cache(_UNPACKED)

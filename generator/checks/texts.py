@@ -28,9 +28,8 @@ def texts(part: BaseModel, field: FieldPath = ()) -> list[Text]:
 
 
 def _gather(part: BaseModel, field: FieldPath, found: list[Text]) -> None:
-    values = part.__dict__
     for name, key, kind in _fields(type(part)):
-        value = values[name]
+        value = getattr(part, name)
         if isinstance(value, tuple):
             for index, item in enumerate(value):
                 if kind is None:
