@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
@@ -102,14 +103,18 @@ def _check_found(
 def contradiction(source: Source, recorded: Found) -> str | None:
     """What ``versions`` says that the record doesn't hold; None where they agree, or where it is no range."""
     try:
-        claim = SpecifierSet("" if source.versions == "*" else source.versions)
+        claim = _range("" if source.versions == "*" else source.versions)
     except InvalidSpecifier:
         return None
-    named = [Version(each.version.removesuffix(".*")) for each in claim]
-    runs = [(Version(first), Version(last)) for first, last in recorded.found]
+    named = [_version(each.version.removesuffix(".*")) for each in claim]
+    runs = [(_version(first), _version(last)) for first, last in recorded.found]
     held = [end for run in runs for end in run]
     held += [version for version in named for first, last in runs if first <= version <= last]
     if not any(claim.contains(version) for version in held):
         return f"versions is {source.versions}; it was found in {recorded.ranges}"
     lacking = [version for version in recorded.lacking if claim.contains(version)]
     return f"versions is {source.versions}; {lacking[0]} lacks it" if lacking else None
+
+
+_range = lru_cache(1024)(SpecifierSet)
+_version = lru_cache(1024)(Version)

@@ -19,7 +19,7 @@ from ..model import Part
 from ..validate import did_you_mean
 from .report import finding_within
 from .sections import hub_sections, line_sections, taxonomy_sections
-from .texts import texts
+from .texts import Kind, texts
 
 CODES: Mapping[str, Explanation] = {
     "html": Explanation(
@@ -51,11 +51,10 @@ MAX_FINDINGS = 20
 
 def check(loaded: LoadedEntry, catalogue: Catalogue) -> Iterator[Finding]:
     home = f"failures/{loaded.slug}/"
-    for text in texts(loaded.entry):
-        if text.kind in ("inline", "markdown"):
-            yield from _check_text(loaded.positions, text.field, text.value, text.kind == "inline")
-            if "](" in text.value:
-                yield from _dead_links(catalogue, home, loaded.positions, text.field, text.value)
+    for text in texts(loaded.entry, wanted=_may_hold):
+        yield from _check_text(loaded.positions, text.field, text.value, text.kind == "inline")
+        if "](" in text.value:
+            yield from _dead_links(catalogue, home, loaded.positions, text.field, text.value)
 
 
 def finish(catalogue: Catalogue) -> Iterator[Finding]:
@@ -111,23 +110,27 @@ def _is_page(catalogue: Catalogue, target: str) -> bool:
 
 
 def _check_part(part: Part, positions: Positions, field: FieldPath) -> Iterator[Finding]:
-    for text in texts(part, field):
-        if text.kind in ("inline", "markdown"):
-            yield from _check_text(positions, text.field, text.value, text.kind == "inline")
+    for text in texts(part, field, _may_hold):
+        yield from _check_text(positions, text.field, text.value, text.kind == "inline")
+
+
+def _may_hold(kind: Kind, text: str) -> bool:
+    """Whether a text has markup, and a character without which nothing can be wrong with it."""
+    return kind in ("inline", "markdown") and ("<" in text or "]" in text or "\n" in text)
 
 
 def _check_text(positions: Positions, field: FieldPath, text: str, inline: bool) -> Iterator[Finding]:
     if inline and "\n" in text and (gap := _GAP.search(text)):
         message = "this field is one paragraph, and here another starts"
         yield finding_within(positions, field, text, gap.end(), "paragraph", message)
-    if ("<" not in text and "[" not in text and "]" not in text) or not _MAY_HOLD.search(text):
+    if not _PROBLEMATIC.search(text):
         return
     for offset, code, message, hint in islice(_problems(text, inline), MAX_FINDINGS):
         yield finding_within(positions, field, text, offset, code, message, hint)
 
 
 _GAP = re.compile(r"\n[ \t]*\n")
-_MAY_HOLD = re.compile(r"<|\]\(|\]\[|\]:|!\[")
+_PROBLEMATIC = re.compile(r"<|\]\(|\]\[|\]:|!\[")
 """Only such a text can hold HTML, a link or an image: parsing the others would find nothing."""
 
 

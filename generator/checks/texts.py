@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -20,26 +21,29 @@ class Text(NamedTuple):
     value: str
 
 
-def texts(part: BaseModel, field: FieldPath = ()) -> list[Text]:
-    """The texts of a model and of all its parts, in the order of the model's fields."""
+Wanted = Callable[[Kind, str], bool]
+
+
+def texts(part: BaseModel, field: FieldPath = (), wanted: Wanted = lambda kind, value: True) -> list[Text]:
+    """The texts of a model and of all its parts that are ``wanted``, in the order of the model's fields."""
     found: list[Text] = []
-    _gather(part, field, found)
+    _gather(part, field, wanted, found)
     return found
 
 
-def _gather(part: BaseModel, field: FieldPath, found: list[Text]) -> None:
+def _gather(part: BaseModel, field: FieldPath, wanted: Wanted, found: list[Text]) -> None:
     for name, key, kind in _fields(type(part)):
         value = getattr(part, name)
         if isinstance(value, tuple):
             for index, item in enumerate(value):
                 if kind is None:
-                    _gather(item, (*field, key, index), found)
-                else:
+                    _gather(item, (*field, key, index), wanted, found)
+                elif wanted(kind, item):
                     found.append(Text((*field, key, index), kind, item))
         elif value is not None:
             if kind is None:
-                _gather(value, (*field, key), found)
-            else:
+                _gather(value, (*field, key), wanted, found)
+            elif wanted(kind, value):
                 found.append(Text((*field, key), kind, value))
 
 
