@@ -203,7 +203,7 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
             target.parent.mkdir(parents=True, exist_ok=True)
             made.add(target.parent)
         if file.stands_at is None or not linked(file.stands_at, target):
-            target.write_bytes(file.data)
+            _write(target, file.data)
         known = file.digest or (digest(file.data) if file.made_of else "")
         return replace(file, data=b"", digest=known, stands_at=None)
 
@@ -223,6 +223,14 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
     written += [file for part in mapped(make, makers, count) for file in part]
     arrange(written)
     return written
+
+
+def _write(target: Path, data: bytes) -> None:
+    # Without a buffer, which costs more than the writing of a small file.
+    with open(target, "wb", buffering=0) as file:
+        left = memoryview(data)
+        while left:
+            left = left[file.write(left) :]
 
 
 def linked(file: Path, target: Path) -> bool:
