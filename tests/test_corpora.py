@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,19 @@ def all_trials() -> tuple[Trial, ...]:
 )
 def test_log_gives_what_is_promised(trial: Trial) -> None:
     assert breach(trial) is None, trial.answer
+
+
+def test_composed_tracebacks_have_the_marks_that_their_python_prints() -> None:
+    """From 3.11 on a traceback marks the part of a line that failed."""
+    composed = [
+        loaded.files[log.file]
+        for loaded in catalogue().content.entries
+        for log in loaded.entry.logs
+        if log.made == "composed"
+    ]
+    marking = [data for data in composed if re.search(rb'File ".*/python3\.1[1-9]/', data)]
+    assert marking
+    assert all(b"^^" in data for data in marking)
 
 
 def test_the_record_is_that_of_this_content() -> None:
