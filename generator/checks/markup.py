@@ -130,7 +130,7 @@ def _check_text(positions: Positions, field: FieldPath, text: str, inline: bool)
 
 
 _GAP = re.compile(r"\n[ \t]*\n")
-_PROBLEMATIC = re.compile(r"<|\]\(|\]\[|\]:|!\[")
+_PROBLEMATIC = re.compile(r"<[A-Za-z!/?]|\]\(|\]\[|\]:|!\[")
 """Only such a text can hold HTML, a link or an image: parsing the others would find nothing."""
 
 
