@@ -192,6 +192,7 @@ def _words(loaded: Sequence[LoadedEntry], content: Mapping[str, Any], catalogue:
         for count, found in rarity.items()
         for field in (1, 2, 3, 4)
     }
+    """By how many entries have a word, and its field: the least goes first."""
     share = max(1, LISTED_WORDS // max(1, len(loaded)))
     places: dict[str, list[tuple[int, int]]] = {}
     for number, ((words, fields), known) in enumerate(zip(every, own_words(content), strict=True)):
