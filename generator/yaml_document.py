@@ -130,7 +130,8 @@ class _Later(Mapping[FieldPath, Any]):
         return len(getattr(self.source.composed, self.name))
 
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Of which the events alone are taken."""
 
 
 def compose(path: str, text: str) -> tuple[Document | None, list[Finding]]:
@@ -156,7 +157,7 @@ def _sound_value(text: str) -> Value:
     outer: list[Any] = []
     key: str | None = None
     value: Value
-    for event in iter(_LOADER(text).get_event, None):
+    for event in iter(LOADER(text).get_event, None):
         kind = type(event)
         if kind is scalar:
             value = event.value
@@ -239,7 +240,7 @@ class _Composer:
     def compose(self) -> Document | None:
         """The document; None where it can't be read to its end."""
         try:
-            for event in yaml.parse(self.text, Loader=_LOADER):
+            for event in yaml.parse(self.text, Loader=LOADER):
                 self.take(event)
             self.find_tabs()
         except _Stop:

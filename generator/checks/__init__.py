@@ -20,6 +20,7 @@ from ..signature import TemplateError
 from . import (
     characters,
     code,
+    comments,
     completeness,
     dates,
     evidence,
@@ -62,6 +63,7 @@ EDITORIAL: tuple[Callable[[LoadedEntry, Catalogue], Iterator[Finding]], ...] = (
     code.check,
     reproductions.check,
     filler.check,
+    comments.check,
 )
 """How an entry is written, which is ``check``'s alone."""
 FINISHERS: tuple[Callable[[Catalogue], Iterator[Finding]], ...] = (
@@ -96,6 +98,7 @@ _EXPLAINED = (
     reproductions,
     logs,
     filler,
+    comments,
     hubs,
     sentences,
     evidence,

@@ -686,6 +686,7 @@ CHANGES = (
         "repeated-sentence",
     ),
     Change("filler", SHORT, "text: The", "text: ▶It is important to note that the", "filler"),
+    Change("text cut at a number sign", ENTRY, "The number 28 is", "The number ▶#28 is", "cut-text"),
     Change(
         "filler over a line's end", ENTRY, "  A save streams", "  A save ▶in\n  order to stream", "filler"
     ),
