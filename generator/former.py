@@ -15,6 +15,7 @@ import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -94,16 +95,14 @@ class Former:
 
     def or_made(self, path: str, made_of: str, make: Maker) -> Maker:
         """What makes the file at ``path``, unless it is here already."""
+        return partial(self._files, path, made_of, make)
 
-        def files() -> list[File]:
-            data = self._data(path, made_of)
-            if data is not None:
-                return [
-                    File(path, data, made_of=made_of, digest=self.made[path][1], stands_at=self.folder / path)
-                ]
+    def _files(self, path: str, made_of: str, make: Maker) -> list[File]:
+        data = self._data(path, made_of)
+        if data is None:
             return [replace(file, made_of=made_of) for file in make()]
-
-        return files
+        stands_at = self.folder / path
+        return [File(path, data, made_of=made_of, digest=self.made[path][1], stands_at=stands_at)]
 
     def _data(self, path: str, made_of: str) -> bytes | None:
         was_made_of, found = self.made.get(path, ("", ""))

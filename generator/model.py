@@ -101,8 +101,12 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
+    def model_post_init(self, context: Any) -> None:
+        # Nobody asks which fields were given, and a set for each part would be a quarter of the memory of a build.
+        _set(self, "__pydantic_fields_set__", _NOT_KEPT)
+
     def __getstate__(self) -> dict[Any, Any]:
-        """What is pickled: the fields. Nobody asks what pydantic would add, such as which of them were given."""
+        """What is pickled: the fields. Of the rest that pydantic would add, each part has the same."""
         return self.__dict__
 
     def __setstate__(self, state: dict[Any, Any]) -> None:

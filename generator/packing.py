@@ -23,7 +23,7 @@ from .write import SiteError
 from .yaml_document import positions_of
 
 _KEPT = frozenset({"changes", "do_now", "quick_answer", "reviewed", "summary"})
-_PARTS = (frozenset({"leads_to", "look_alikes", "signatures"}), PROSE - _KEPT)
+_PARTS = (frozenset({"affected", "leads_to", "look_alikes", "signatures"}), PROSE - _KEPT)
 """What other pages may show, too, and what an entry's own page alone shows."""
 _PART_OF = {name: number for number, names in enumerate(_PARTS) for name in names}
 _NAME = "packed"
@@ -97,7 +97,7 @@ def _unpacked(part: bytes | _Place) -> dict[str, Any]:
     return fields
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FilesOnDisk(Mapping[str, bytes]):
     """Files of a folder, each read whenever it is asked for. Raises SiteError where one isn't as it was."""
 

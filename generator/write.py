@@ -33,7 +33,7 @@ class SiteError(Exception):
     """A site that can't be written: the message says what and where."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class File:
     """A file of the site: its path from the site's root, with '/', and what it holds.
 
