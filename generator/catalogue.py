@@ -53,6 +53,12 @@ class Catalogue:
         return {system.id: system for system in self.content.systems}
 
     @cached_property
+    def written_for(self) -> str:
+        """The releases that entries speak of where they name none, in words; empty where no system has one."""
+        releases = [f"{each.name} {each.written_for}" for each in self.content.systems if each.written_for]
+        return f"{', '.join(releases)} and later" if releases else ""
+
+    @cached_property
     def tags(self) -> dict[str, Tag]:
         return {tag.id: tag for tag in self.content.tags}
 

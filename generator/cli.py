@@ -441,6 +441,7 @@ def explain_command(
     quiet: QuietOption = False,
 ) -> int:
     """Show an entry in the terminal."""
+    from .catalogue import Catalogue
     from .explain import explain
     from .load import load
 
@@ -452,7 +453,7 @@ def explain_command(
     if slug not in by_name:
         raise Problem(f"no entry is named '{slug}' ({did_you_mean(slug, by_name) or 'see content/failures'})")
     bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    typer.echo(explain(by_name[slug], bold), nl=False)
+    typer.echo(explain(by_name[slug], Catalogue(loaded), bold), nl=False)
     return 0
 
 

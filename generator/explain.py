@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from . import words
+from .catalogue import Catalogue
 from .content import LoadedEntry
 from .finding import printable
 from .model import Cause, Confirm, Entry, Fix, Signature, Snippet
@@ -15,18 +16,22 @@ WIDTH = 80
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def explain(loaded: LoadedEntry, bold: bool = False) -> str:
+def explain(loaded: LoadedEntry, catalogue: Catalogue, bold: bool = False) -> str:
     """The entry as text; headings are bold where the terminal can show that."""
-    parts = [_title(loaded), *(_section(heading, lines) for heading, lines in _sections(loaded.entry))]
+    parts = [
+        _title(loaded, catalogue.written_for),
+        *(_section(heading, lines) for heading, lines in _sections(loaded.entry)),
+    ]
     text = "\n".join(part for part in parts if part)
     return text if bold else text.replace(BOLD, "").replace(PLAIN, "")
 
 
-def _title(loaded: LoadedEntry) -> str:
+def _title(loaded: LoadedEntry, written_for: str) -> str:
     entry = loaded.entry
     facts = f"{loaded.slug} · {entry.family} · {entry.phase} · {entry.status} · reviewed {entry.reviewed}"
     title, summary = _seen(_wrapped(entry.title)), _seen(_wrapped(entry.summary))
-    return "\n".join([f"{BOLD}{title}{PLAIN}", _wrapped(facts), "", summary, ""])
+    scope = [_wrapped(f"where no release is named: {written_for}")] if written_for else []
+    return "\n".join([f"{BOLD}{title}{PLAIN}", _wrapped(facts), *scope, "", summary, ""])
 
 
 def _sections(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:

@@ -535,6 +535,10 @@ class System(Part):
     ]
     url: Url
     package: Plain | None = Field(default=None, description="Its name on PyPI, where it has one.")
+    written_for: Release | None = Field(
+        default=None,
+        description="The release from which on an entry holds where it names none. Of systems that change often.",
+    )
     definition: Inline
 
 

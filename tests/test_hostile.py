@@ -23,6 +23,7 @@ import yaml
 from playwright.sync_api import Browser, Page, expect
 
 from generator.build import site_files
+from generator.catalogue import Catalogue
 from generator.checks import examine
 from generator.checks.texts import Text, texts
 from generator.cli import run
@@ -229,7 +230,7 @@ def test_what_is_accepted_does_nothing_in_any_file(turns: range, content: Path) 
                 harm = harm_in_terminal(text)
             assert harm == [], (file.path, turn)
         entry = next(each for each in loaded.entries if each.slug == SLUG)
-        assert harm_in_terminal(explain(entry)) == []
+        assert harm_in_terminal(explain(entry, Catalogue(loaded))) == []
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def _facts(loaded: LoadedEntry, catalogue: Catalogue, base_url: str) -> str:
         ("Family", catalogue.families[entry.family].name),
         ("Phase", catalogue.phases[entry.phase].name),
         ("Systems", systems),
+        *([("Where no release is named", catalogue.written_for)] if catalogue.written_for else []),
         ("Status", entry.status + (f", see {entry.superseded_by}" if entry.superseded_by else "")),
         ("Reviewed", entry.reviewed.isoformat()),
     ]
