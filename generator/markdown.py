@@ -60,10 +60,13 @@ class _Renderer(RendererHTML):
 
 
 _PLAIN = r"[^\\`*_\[<&\n\t]++|(?<=[A-Za-z0-9])_++(?=[A-Za-z0-9])|`[^`\n]++`(?!`)"
-"""Parts of a line that are themselves, or code: no emphasis, link, entity, escape or tag can begin in them."""
-_PLAIN_LINE = re.compile(rf"(?:{_PLAIN})*+")
+"""Parts of a line that are themselves, or code: no emphasis, link, entity, escape or tag can begin in them.
+
+No group of them is possessive: Python before 3.11.5 takes such a group to match nothing.
+"""
+_PLAIN_LINE = re.compile(rf"(?:{_PLAIN})*")
 _PLAIN_PARAGRAPHS = re.compile(
-    rf"(?:(?=[A-Za-z`\"'(])(?!```)(?:{_PLAIN})++(?<!\s)(?:\n(?!\Z)|\n*\Z|\n\n+(?!\Z)))+"
+    rf"(?:(?=[A-Za-z`\"'(])(?!```)(?:{_PLAIN})+(?<!\s)(?:\n(?!\Z)|\n*\Z|\n\n+(?!\Z)))+"
 )
 """Lines that begin as no heading, list, quote, table, rule or fence does, and paragraphs of them."""
 

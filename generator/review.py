@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 from .build import ROOT
 from .catalogue import Catalogue
@@ -91,10 +91,10 @@ def _code(text: str) -> str:
 
 def content_at(commit: str, folder: Path, root: Path = ROOT) -> Content:
     """The content of a commit, unpacked into ``folder``. Raises CalledProcessError where git can't."""
-    command = ["git", "archive", "--format=tar", commit, "--", "content"]
+    command = ["git", "archive", "--format=zip", commit, "--", "content"]
     packed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
+    with ZipFile(BytesIO(packed)) as archive:
+        archive.extractall(folder)
     return load(folder / "content")[0]
 
 
