@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import hashlib
 import json
 import os
@@ -426,7 +427,9 @@ def _options() -> argparse.Namespace:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--build", content, out, *rest]:
-            sys.exit(build_ours(Path(content), Path(out), rest == ["search"]))
+            code = build_ours(Path(content), Path(out), rest == ["search"])
+            gc.freeze()  # as the command does at its end
+            sys.exit(code)
         case ["--index", out]:
             sys.exit(index_ours(Path(out)))
         case ["--write", count, content, *projects]:

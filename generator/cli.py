@@ -7,6 +7,7 @@ told in one line on standard error.
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import re
@@ -63,7 +64,10 @@ class Problem(Exception):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its code; no traceback for whatever a user can do."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    # What is held goes with the process: without this it is all looked through for what could be freed.
+    gc.freeze()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

@@ -151,6 +151,10 @@ class _Environment(Environment):
     template_class = _Template
     getattr = staticmethod(getattr)  # type: ignore[assignment]
 
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
+        """All names in one: nothing is added later, and a look through two takes its time for each page."""
+        return {**self.globals, **(d or {})}
+
 
 def escaped(value: Any) -> str:
     """What ``markupsafe.escape`` returns, where it is shown; a text without special characters as it is."""

@@ -194,14 +194,14 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
     """Write all files; what comes back names them and holds nothing."""
     folder.mkdir()
     (folder / MARKER).write_bytes(_MARKER_TEXT)
-    made = {folder}
+    made = {""}
     untrimmed = 0
 
     def write(file: File) -> File:
-        target = folder / file.path
-        if target.parent not in made:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            made.add(target.parent)
+        target, parent = f"{folder}/{file.path}", file.path.rpartition("/")[0]
+        if parent not in made:
+            os.makedirs(f"{folder}/{parent}", exist_ok=True)
+            made.add(parent)
         if file.stands_at is None or not linked(file.stands_at, target):
             _write(target, file.data)
         known = file.digest or (digest(file.data) if file.made_of else "")
@@ -225,7 +225,7 @@ def _fill(folder: Path, files: Mapping[str, bytes], makers: Sequence[Maker], cou
     return written
 
 
-def _write(target: Path, data: bytes) -> None:
+def _write(target: str, data: bytes) -> None:
     # Without a buffer, which costs more than the writing of a small file.
     with open(target, "wb", buffering=0) as file:
         left = memoryview(data)
@@ -233,7 +233,7 @@ def _write(target: Path, data: bytes) -> None:
             left = left[file.write(left) :]
 
 
-def linked(file: Path, target: Path) -> bool:
+def linked(file: Path, target: str | Path) -> bool:
     """Whether the file has this name, too, now."""
     with contextlib.suppress(OSError):
         if not file.is_symlink():
