@@ -52,7 +52,7 @@ def served_by_us(files: Mapping[str, bytes]) -> Iterator[str]:
     """The address of a site that ``serve`` sends, with its headers and what it adds to pages."""
     site = Site(Made(files), State(1))
     listener = socket.create_server(("127.0.0.1", 0))
-    app = application(site, ROOT / "content")
+    app = application(site, ROOT / "content", ROOT / "static")
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -24,6 +24,7 @@ from generator import search_index
 from generator.catalogue import Catalogue
 from generator.checks import examine, examine_logs
 from generator.load import load
+from generator.serve.editions import Editions
 from generator.serve.workshop import LAST, NONE, SHOWN, WITHOUT, Workshop
 
 ROOT = Path(__file__).parents[1]
@@ -173,6 +174,39 @@ def test_what_is_served_and_how(content: Path) -> None:
         assert get(f"{address}_serve/source/content/{ENTRY}?line={'9' * 6000}").status == 200
         for path in ("nope", "nope/", "../README.md", "%2e%2e/README.md", "failures/%00", "_serve/nope"):
             assert get(address + path).status == 404
+
+
+def test_styles_and_scripts_are_kept_while_they_are_the_same(content: Path, browser: Browser) -> None:
+    with serving(content) as (_, address):
+        page = browser.new_page()
+        page.goto(f"{address}failures/port-taken/")
+        edit(content, "title: Address already in use at launch", "title: The port is taken")
+        expect(page).to_have_title(re.compile("^The port is taken"))
+        fetched = page.evaluate(
+            "performance.getEntriesByType('resource').filter((r) => r.transferSize && /(css|js)\\?/.test(r.name))"
+        )
+        assert fetched == []
+        style = page.locator("link[rel=stylesheet]").first.evaluate("link => link.href")
+        assert "immutable" in (get(style).headers["Cache-Control"] or "")
+        for other in ("?edition=0", ""):
+            assert get(style.partition("?")[0] + other).headers["Cache-Control"] == "no-store"
+        page.close()
+
+
+def test_a_style_or_script_that_changes_has_another_edition(tmp_path: Path) -> None:
+    (tmp_path / "css").mkdir()
+    style = tmp_path / "css/entry.css"
+    style.write_text("a { color: red }")
+    editions = Editions(tmp_path)
+    first = editions.now()
+    assert editions.now() == first
+    assert editions.linked(b'<link href="../css/site.css"><a href="../cssx/">') == (
+        f'<link href="../css/site.css?edition={first}"><a href="../cssx/">'.encode()
+    )
+    style.write_text("a { color: tan }")
+    second = editions.now()
+    (tmp_path / "css/more.css").write_text("")
+    assert len({first, second, editions.now(), Editions(tmp_path).now()}) == 4
 
 
 def test_a_content_folder_that_is_replaced_is_watched_again(content: Path) -> None:

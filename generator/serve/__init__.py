@@ -87,7 +87,10 @@ async def _serve(options: Options, listener: socket.socket, say: Callable[[str],
     office = Office(options.content, options.root, version, count, show)
     site = Site(office)
     config = uvicorn.Config(
-        application(site, options.content), log_level="warning", access_log=False, lifespan="off"
+        application(site, options.content, options.root / "static"),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
     )
     server = _Server(config, site, lambda: say(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
     background = [asyncio.create_task(_watch(options, office, show, say))]

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from ..finding import printable
 from ..load import MAX_FILE_BYTES
+from .editions import Editions
 from .site import Site
 from .workshop import NONE, Problem, State
 
@@ -31,8 +32,9 @@ PATIENCE_SECONDS = 1.0
 """So long a browser waits for the first state before it gets a page that says so; a program waits until it is there."""
 
 
-def application(site: Site, content: Path) -> Starlette:
-    """The web application that serves ``site`` as it is at each request."""
+def application(site: Site, content: Path, static: Path) -> Starlette:
+    """The web application that serves ``site`` as it is at each request; its styles and scripts are of ``static``."""
+    editions = Editions(static)
 
     async def events(request: Request) -> Response:
         seen, told = (request.query_params.get(name, "") for name in ("seen", "told"))
@@ -45,7 +47,15 @@ def application(site: Site, content: Path) -> Starlette:
         is_browser = "text/html" in request.headers.get("accept", "")
         with suppress(TimeoutError):
             await asyncio.wait_for(_first_state(site), PATIENCE_SECONDS if is_browser else None)
-        return _page("reading.html", _READING, None, 0) if site.state is None else await _answer(site, path)
+        if site.state is None:
+            return _page("reading.html", _READING, None, 0)
+        asked = request.query_params.get("edition")
+        is_now = asked == editions.now()
+        response = await _answer(site, path, editions)
+        # What changed while it was answered may be the one edition or the other.
+        if is_now and asked == editions.now():
+            response.headers["Cache-Control"] = "max-age=31536000, immutable"
+        return response
 
     async def source(request: Request) -> Response:
         line = request.query_params.get("line", "")
@@ -85,14 +95,14 @@ async def _events(site: Site, seen: str, told: str) -> AsyncIterator[str]:
             yield ": still here\n\n"
 
 
-async def _answer(site: Site, path: str) -> Response:
+async def _answer(site: Site, path: str, editions: Editions) -> Response:
     if path in site.index:
         return _response(path, site.index[path])
     answer = await site.answer(path)
     name = f"{path}index.html" if path == "" or path.endswith("/") else path
     if answer.data is not None:
         if name.endswith(".html"):
-            return _page(name, answer.data, answer.state, site.told)
+            return _page(name, editions.linked(answer.data), answer.state, site.told)
         return _response(name, answer.data)
     if answer.state.words == NONE:
         return _page("findings.html", _NO_PAGE_YET, answer.state, site.told, 500)
