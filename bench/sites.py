@@ -23,6 +23,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -146,8 +147,15 @@ class Tool:
 
 def _ours(name: str, *options: str) -> Tool:
     command = [sys.executable, __file__, "--build", "content", "public", *options]
-    version = f"Python {platform.python_version()}"
-    return Tool(name, command, command, version)
+    return Tool(name, command, command, f"Python {platform.python_version()}, {_how_built()}")
+
+
+def _how_built() -> str:
+    """Whose Python it is, since one that was built without a profile takes longer by an eighth and more."""
+    if sys.base_prefix == "/usr":
+        return "the system's"
+    is_optimized = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return f"built with{'' if is_optimized else 'out'} --enable-optimizations"
 
 
 def tools(environment: Path) -> dict[str, Tool]:
