@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,7 @@ PROSE = frozenset(
     }
 )
 """Fields of an entry that no other entry's page or document reads."""
+_SHOWN = frozenset(Entry.model_fields) - PROSE
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,12 @@ class LoadedEntry:
         systems = (("system", system.id) for system in entry.systems)
         tags = (("tag", tag) for tag in entry.tags)
         return tuple(dict.fromkeys([("phase", entry.phase), ("family", entry.family), *systems, *tags]))
+
+    @cached_property
+    def shown(self) -> bytes:
+        """A digest of what pages and documents of other entries may show of it; known once it is loaded."""
+        shown = self.entry.model_dump_json(include=set(_SHOWN))
+        return hashlib.sha256(f"{self.slug}\0{shown}".encode()).digest()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -20,12 +20,9 @@ from importlib import metadata
 from pathlib import Path
 
 from .cache import cache_folder
-from .content import PROSE, Content, LoadedEntry
-from .model import Entry
-from .packing import whole
+from .content import Content, LoadedEntry
 from .write import File, Made, Maker, digest
 
-_SHOWN = frozenset(Entry.model_fields) - PROSE
 _USED = ("jinja2", "markdown-it-py", "markupsafe", "mdurl", "pydantic", "pygments")
 _OWN = Path(__file__).parent
 
@@ -33,7 +30,8 @@ _OWN = Path(__file__).parent
 def keys(content: Content, root: Path, addresses: Iterable[str]) -> dict[str, str]:
     """By slug, a digest of all that the entry's files are made from."""
     common = hashlib.sha256(repr(tuple(addresses)).encode())
-    for part in (*_program(), *_folder(root / "templates"), *_beside(content), *map(_shown, content.entries)):
+    shown = [loaded.shown for loaded in content.entries]
+    for part in (*_program(), *_folder(root / "templates"), *_beside(content), *shown):
         common.update(len(part).to_bytes(8, "big") + part)
     return {loaded.slug: _key(common.copy(), loaded) for loaded in content.entries}
 
@@ -42,10 +40,6 @@ def _key(told: hashlib._Hash, loaded: LoadedEntry) -> str:
     for part in (loaded.positions.source.encode(), *_pairs(loaded.files)):
         told.update(len(part).to_bytes(8, "big") + part)
     return told.hexdigest()[:32]
-
-
-def _shown(loaded: LoadedEntry) -> bytes:
-    return f"{loaded.slug}\0{whole(loaded.entry).model_dump_json(include=set(_SHOWN))}".encode()
 
 
 def _beside(content: Content) -> Iterable[bytes]:

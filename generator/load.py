@@ -193,7 +193,10 @@ class _Loader:
             return None
         # What can't be read is told; it is there all the same.
         kept = {name: data or b"" for name, data in files.items()}
-        return LoadedEntry(folder.name, entry, read.positions, kept)
+        loaded = LoadedEntry(folder.name, entry, read.positions, kept)
+        # Told here, where several processes load.
+        _ = loaded.shown
+        return loaded
 
     def _hubs(self) -> Iterator[Hub]:
         for path, data in self._files("hubs", ".yaml"):

@@ -1,7 +1,7 @@
 """Entries of which there are many, kept small: what links to them show is in memory, the rest in files.
 
-An entry is packed in two parts, each unpacked for as long as somebody works on it. What stands in its folder is
-read again when it is asked for.
+Of an entry each field is packed by itself, and unpacked for as long as somebody works on it. What stands in its folder
+is read again when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from zlib import crc32
 
 from .content import PROSE, FieldPath, LoadedEntry, Positions
@@ -23,20 +25,24 @@ from .write import SiteError
 from .yaml_document import positions_of
 
 _KEPT = frozenset({"changes", "do_now", "quick_answer", "reviewed", "summary"})
-_PARTS = (frozenset({"affected", "leads_to", "look_alikes", "signatures"}), PROSE - _KEPT)
-"""What other pages may show, too, and what an entry's own page alone shows."""
-_PART_OF = {name: number for number, names in enumerate(_PARTS) for name in names}
+_LAID = tuple(sorted({"affected", "leads_to", "look_alikes", "signatures", *PROSE} - _KEPT))
+"""The fields that are packed, each by itself: who goes through all entries asks for one or two."""
+_INDEX = {name: number for number, name in enumerate(_LAID)}
 _NAME = "packed"
-"""Under which a packed entry has its parts, which are no field."""
-_UNPACKED = 32
-"""So many parts stay unpacked at a time."""
+"""Under which a packed entry has them, which is no field."""
+_UNPACKED = 256
+"""So many stay unpacked at a time."""
 
 
 def packed(loaded: LoadedEntry, folder: Path) -> LoadedEntry:
     """The same, small, of an entry that was loaded from ``folder``."""
     source = FilesOnDisk.of(folder, {"entry.yaml": loaded.positions.source.encode()})
     positions = _PositionsOnDisk(loaded.positions.path, source)
-    return LoadedEntry(loaded.slug, _Packed.of(loaded.entry), positions, FilesOnDisk.of(folder, loaded.files))
+    small = LoadedEntry(
+        loaded.slug, _Packed.of(loaded.entry), positions, FilesOnDisk.of(folder, loaded.files)
+    )
+    small.__dict__["shown"] = loaded.shown
+    return small
 
 
 def whole(entry: Entry) -> Entry:
@@ -58,43 +64,46 @@ def lay_aside(entries: Iterable[Entry]) -> None:
     trim()
 
 
-class _Place(NamedTuple):
-    """Where a packed part stands in a file."""
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where an entry's packed fields stand in a file: each from one of the offsets to the next."""
 
     file: IO[bytes]
-    offset: int
-    size: int
+    offsets: array[int]
+
+    def unpacked(self, number: int) -> Any:
+        return _unpacked(self.file, self.offsets[number], self.offsets[number + 1])
+
+
+@lru_cache(_UNPACKED)
+def _unpacked(file: IO[bytes], start: int, end: int) -> Any:
+    return pickle.loads(os.pread(file.fileno(), end - start, start))
 
 
 class _Packed(Entry):
-    """An entry of which a part is unpacked when something of that is asked for."""
+    """An entry of which a field is unpacked when it is asked for."""
 
     @classmethod
     def of(cls, entry: Entry) -> Entry:
         fields = {name: getattr(entry, name) for name in Entry.model_fields}
         small = cls.model_construct(**fields)
-        for name in _PART_OF:
+        for name in _LAID:
             del small.__dict__[name]
-        parts = ({name: fields[name] for name in names} for names in _PARTS)
-        small.__dict__[_NAME] = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
+        small.__dict__[_NAME] = [pickle.dumps(fields[name], pickle.HIGHEST_PROTOCOL) for name in _LAID]
         return small
 
     def lay_aside(self, file: IO[bytes]) -> None:
-        parts: list[bytes] = self.__dict__[_NAME]
-        self.__dict__[_NAME] = [_Place(file, file.tell(), file.write(part)) for part in parts]
+        packed: list[bytes] = self.__dict__[_NAME]
+        offsets = array("Q", accumulate(map(len, packed), initial=file.tell()))
+        file.writelines(packed)
+        self.__dict__[_NAME] = _Places(file, offsets)
 
     def __getattr__(self, name: str) -> Any:
-        number = _PART_OF.get(name)
+        number = _INDEX.get(name)
         if number is None:
             return super().__getattr__(name)  # type: ignore[misc]
-        return _unpacked(self.__dict__[_NAME][number])[name]
-
-
-@lru_cache(_UNPACKED)
-def _unpacked(part: bytes | _Place) -> dict[str, Any]:
-    data = part if isinstance(part, bytes) else os.pread(part.file.fileno(), part.size, part.offset)
-    fields: dict[str, Any] = pickle.loads(data)
-    return fields
+        packed: list[bytes] | _Places = self.__dict__[_NAME]
+        return packed.unpacked(number) if isinstance(packed, _Places) else pickle.loads(packed[number])
 
 
 @dataclass(frozen=True, slots=True)
