@@ -331,16 +331,17 @@ def run(folder: Path, count: int, rounds: int, taking_part: Sequence[Tool]) -> I
 
 
 def _round(home: Path, tool: Tool, word: str, table: Table) -> None:
-    # What a build keeps beside its output goes with it.
+    # What a build keeps beside its output goes with it; not off the disk, since ext4 looks long for a free place while
+    # many files have just been deleted, and that would be the next build's time.
+    gone = Path(tempfile.mkdtemp(prefix="gone-", dir=home.parent))
     for name in set(os.listdir(home)) - _kept(home, tool):
-        path = home / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (home / name).rename(gone / name)
     row = table[tool.name]
     row["clean"].append(_said(tool.name, "clean", measured(tool.clean, home)))
     if tool.name == "ours":
         index = measured([sys.executable, __file__, "--index", "public"], home)
         table.setdefault(INDEX, {"clean": [], "again": []})["clean"].append(_said(INDEX, "clean", index))
-        shutil.rmtree(home / "public" / "pagefind")
+        (home / "public" / "pagefind").rename(gone / "pagefind")
     edit(home, tool, word)
     row["again"].append(_said(tool.name, "after an edit", measured(tool.again, home)))
 
