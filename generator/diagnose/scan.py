@@ -120,7 +120,7 @@ def scan(stream: Stream, file: int, finders: Finders) -> Scanned:
 
 
 def _find(window: _Window, finders: Finders, worker: ThreadPoolExecutor) -> Hits:
-    """The literals that end in the new bytes, with absolute places; line feeds are counted meanwhile."""
+    """The literals that end in the new bytes, with absolute places; meanwhile line feeds are counted and what follows is read."""
     finder = finders.of(window.end)
     start = max(0, window.fresh - finders.keys.longest + 1)
     view = memoryview(window.data)[start : window.length]
@@ -129,6 +129,7 @@ def _find(window: _Window, finders: Finders, worker: ThreadPoolExecutor) -> Hits
         future = worker.submit(_begin, begun, finder, view)
         begun.wait()  # else the count holds the interpreter before the other thread has begun
         window.count()
+        window.read_ahead()
         found = future.result()
     else:
         found = finder.find(view)
@@ -160,41 +161,43 @@ class _Window:
         self.ended = False
         self._feeds_at_start = 0
         self._feeds: list[int] = []
+        self._ahead = bytearray(TAIL + BLOCK)
+        """What will be ``data``, once it is read: its length, what of that is carried over, whether the stream ended."""
+        self._next: tuple[int, int, bool] | None = None
 
     @property
     def end(self) -> int:
         return self.start + self.length
 
     def fill(self) -> bool:
-        """Carries the tail over and reads on; False at the stream's end."""
+        """Goes on to what is read next, after what is carried over; False at the stream's end."""
         if self.ended:
             return False
-        self._carry()
-        self._read()
-        self._feeds = []
-        return self.length > self.fresh
-
-    def _carry(self) -> None:
+        self.read_ahead()
+        assert self._next is not None
         drop = max(0, self.length - TAIL)
         if drop:
             self._feeds_at_start = self.feeds_before(self.start + drop)
-            self.data[: self.length - drop] = self.data[drop : self.length]
         self.start += drop
-        self.length -= drop
-        self.fresh = self.length
+        self.data, self._ahead = self._ahead, self.data
+        (self.length, self.fresh, self.ended), self._next = self._next, None
+        self._feeds = []
+        return self.length > self.fresh
 
-    def _read(self) -> None:
-        """Up to a chunk; the buffer grows only for streams that need it."""
-        target = self.fresh + CHUNK
-        while self.length < target:
-            if self.length == len(self.data):
-                self.data.extend(bytes(min(4 * len(self.data), TAIL + CHUNK) - len(self.data)))
-            with memoryview(self.data) as view:
-                count = self._stream.readinto(view[self.length : min(len(self.data), target)]) or 0
-            if not count:
-                self.ended = True
-                return
-            self.length += count
+    def read_ahead(self) -> None:
+        """Read up to a chunk, unless that is done or there is no more; the buffer grows only for streams that need it."""
+        if self.ended or self._next is not None:
+            return
+        kept = length = min(TAIL, self.length)
+        self._ahead[:kept] = self.data[self.length - kept : self.length]
+        target, ended = kept + CHUNK, False
+        while length < target and not ended:
+            if length == len(self._ahead):
+                self._ahead.extend(bytes(min(4 * length, TAIL + CHUNK) - length))
+            with memoryview(self._ahead) as view:
+                count = self._stream.readinto(view[length : min(len(self._ahead), target)]) or 0
+            length, ended = length + count, not count
+        self._next = length, kept, ended
 
     def count(self) -> None:
         """Counts the line feeds of every block."""
