@@ -151,7 +151,7 @@ def _ours(name: str, *options: str) -> Tool:
 
 
 def _how_built() -> str:
-    """Whose Python it is, since one that was built without a profile takes longer by an eighth and more."""
+    """Whose Python it is: between two builds of one release a site took an eighth more or less."""
     if sys.base_prefix == "/usr":
         return "the system's"
     is_optimized = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
