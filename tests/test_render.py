@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
+from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, get_args
 
 import pytest
@@ -15,6 +19,7 @@ from hypothesis import strategies as st
 from jinja2 import DictLoader, Environment, UndefinedError
 from markupsafe import Markup
 
+import generator
 from generator import model, words
 from generator.catalogue import Catalogue
 from generator.checks.texts import texts
@@ -322,3 +327,35 @@ def test_a_template_that_asks_for_what_is_not_there_ends_the_build(tmp_path: Pat
         renderer = Renderer(Catalogue(load(golden.CONTENT)[0]), root=templates.parent)
         with pytest.raises((AttributeError, UndefinedError), match="nothing"):
             renderer.render(next(page for page in all_pages(renderer._catalogue) if page.kind == "404"))
+
+
+def _possessive_groups(parts: Any) -> Iterator[Any]:
+    """Of an expression, possessive repeats of more than one character, and atomic groups."""
+    for kind, what in parts:
+        if kind is _constants.ATOMIC_GROUP or (
+            kind is _constants.POSSESSIVE_REPEAT
+            and [inner for inner, _ in what[2]]
+            not in ([_constants.IN], [_constants.LITERAL], [_constants.ANY])
+        ):
+            yield kind
+        for each in what if isinstance(what, (tuple, list)) else (what,):
+            inside = each if isinstance(each, list) else [each]
+            for part in inside:
+                if isinstance(part, _parser.SubPattern):
+                    yield from _possessive_groups(part)
+
+
+def test_no_expression_has_a_possessive_group() -> None:
+    """Before 3.11.5 Python takes one with choices in it to match nothing; plain Markdown went the slow way."""
+    assert list(_possessive_groups(_parser.parse("a(?:b|[^c]++)*+"))) != []
+    assert list(_possessive_groups(_parser.parse("(?:a|(?>b))"))) != []
+    found = []
+    for module in pkgutil.walk_packages(generator.__path__, "generator."):
+        if module.name in ("generator.wheel", "generator.__main__"):
+            continue
+        for name, value in vars(import_module(module.name)).items():
+            if isinstance(value, re.Pattern) and list(
+                _possessive_groups(_parser.parse(value.pattern, value.flags & ~re.DEBUG))
+            ):
+                found.append(f"{module.name}.{name}")
+    assert found == []
